@@ -1,0 +1,77 @@
+package kv
+
+import "github.com/longitude-db/longitude/clock"
+
+// Message is what travels between two nodes, one way or as one half of a call. Exactly one of the pointers is set.
+type Message struct {
+	From     NodeID        `msg:"f"`
+	To       NodeID        `msg:"t"`
+	Cluster  ClusterID     `msg:"cl"`
+	Earliest clock.Instant `msg:"e"` // the sender's reading just before sending: see clock.Observe
+	Latest   clock.Instant `msg:"l"`
+
+	Batch      *Batch          `msg:"b,omitempty"`
+	BatchReply *BatchReply     `msg:"br,omitempty"`
+	Raft       *RaftBatch      `msg:"r,omitempty"`
+	Liveness   *Liveness       `msg:"lv,omitempty"`
+	Snapshot   *SnapshotChunk  `msg:"sn,omitempty"`
+	Ack        *Ack            `msg:"k,omitempty"` // answers Snapshot
+	Join       *Join           `msg:"j,omitempty"` // asks for an id and the cluster; answered by Join
+	Control    *ControlRequest `msg:"ct,omitempty"`
+}
+
+// RaftBatch is Raft messages of any number of ranges.
+type RaftBatch struct {
+	Messages []RaftMessage `msg:"m"`
+}
+
+// RaftMessage is a message of one Raft group.
+type RaftMessage struct {
+	Range RangeID `msg:"r"`
+	// Start is the range's first key, so that a node without a replica knows whether one is to come from a split.
+	Start Key     `msg:"s"`
+	From  Replica `msg:"f"`
+	To    Replica `msg:"t"`
+	Data  []byte  `msg:"d"` // raftpb.Message
+}
+
+// Liveness is the heartbeat between two stores. It asks for a promise, grants the one asked for before, and gossips.
+type Liveness struct {
+	// Ask: promise, until true time has passed this, not to vote against the sender's leases. 0 asks nothing.
+	Ask clock.Instant `msg:"a"`
+	// Granted is the highest promise that the sender of this message has given to its receiver and made durable.
+	Granted clock.Instant    `msg:"g"`
+	Nodes   []NodeInfo       `msg:"n,omitempty"`
+	First   *RangeDescriptor `msg:"r1,omitempty"` // the range that holds meta
+}
+
+// SnapshotChunk is a part of a range's state, for a replica that is too far behind for the log.
+type SnapshotChunk struct {
+	ID    uint64          `msg:"i"` // of this transfer
+	Seq   int             `msg:"s"`
+	Desc  RangeDescriptor `msg:"d"`
+	To    Replica         `msg:"t"`
+	Keys  [][]byte        `msg:"k,omitempty"` // engine keys, with their versions
+	Vals  [][]byte        `msg:"v,omitempty"`
+	Last  bool            `msg:"z,omitempty"`
+	Start *RaftMessage    `msg:"m,omitempty"` // the MsgSnap to step, with Last
+}
+
+// Ack answers a message that only needs to know that it was taken; Error is empty if it was.
+type Ack struct {
+	Error string `msg:"e,omitempty"`
+}
+
+// Join asks a node of a cluster for a node id (request), and gives it (reply).
+type Join struct {
+	Info  NodeInfo   `msg:"i"`
+	ID    NodeID     `msg:"n,omitempty"`
+	Nodes []NodeInfo `msg:"ns,omitempty"`
+	Error string     `msg:"e,omitempty"`
+}
+
+// ControlRequest asks a node something of its own, answered by a ControlRequest with Reply: for system tables.
+type ControlRequest struct {
+	Kind  string `msg:"k"`
+	Reply []byte `msg:"r,omitempty"`
+}

@@ -1,0 +1,259 @@
+package kv
+
+import (
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+)
+
+// Request asks one range to do one thing; exactly one of the pointers is set. Requests are not changed once sent, so a
+// transport inside one process may pass them as they are.
+type Request struct {
+	Range RangeID `msg:"r"`
+
+	Read      *ReadRequest      `msg:"rd,omitempty"`
+	Refresh   *RefreshRequest   `msg:"rf,omitempty"`
+	Write     *WriteRequest     `msg:"wr,omitempty"`
+	EndTxn    *EndTxnRequest    `msg:"et,omitempty"`
+	Resolve   *ResolveRequest   `msg:"rs,omitempty"`
+	Push      *PushRequest      `msg:"pu,omitempty"`
+	Heartbeat *HeartbeatRequest `msg:"hb,omitempty"`
+	Inline    *InlineRequest    `msg:"in,omitempty"`
+	Admin     *AdminRequest     `msg:"ad,omitempty"`
+}
+
+// Response answers a Request; Err, or the pointer that matches the request's, is set.
+type Response struct {
+	Err *Error `msg:"er,omitempty"`
+
+	Read   *ReadResponse   `msg:"rd,omitempty"`
+	Write  *WriteResponse  `msg:"wr,omitempty"`
+	EndTxn *TxnStatus      `msg:"et,omitempty"` // also answers Push and Heartbeat
+	Inline *InlineResponse `msg:"in,omitempty"`
+	Admin  *AdminResponse  `msg:"ad,omitempty"`
+}
+
+// Batch is what one node asks another in one message: requests to any number of ranges, answered together.
+type Batch struct {
+	Requests []Request `msg:"q"`
+}
+
+// BatchReply answers a Batch, in its order.
+type BatchReply struct {
+	Responses []Response `msg:"a"`
+}
+
+// ReadRequest reads keys and spans as of a timestamp. Spans and keys lie within the range.
+type ReadRequest struct {
+	Txn   TxnID           `msg:"t"`
+	Start clock.Timestamp `msg:"st"` // of the transaction's first attempt: its age in conflicts
+	// ReadTS is r; Limit is g, already lowered to what the transaction observed of this node (never below ReadTS).
+	ReadTS clock.Timestamp `msg:"r"`
+	Limit  clock.Timestamp `msg:"g"`
+	// CanBump: the transaction has read nothing yet, so the leaseholder may itself move r up to an uncertain version
+	// and answer with the new one.
+	CanBump bool   `msg:"b,omitempty"`
+	Keys    []Key  `msg:"k,omitempty"`
+	Spans   []Span `msg:"s,omitempty"`
+	MaxRows int    `msg:"m,omitempty"` // over all spans; 0: the server's limit of bytes alone
+	Reverse bool   `msg:"v,omitempty"` // spans are read from their end, and in reverse order
+}
+
+// ReadResponse holds the rows: Values for Keys (empty: absent), Rows for each span.
+type ReadResponse struct {
+	Values [][]byte `msg:"v,omitempty"`
+	Rows   []Rows   `msg:"r,omitempty"`
+	// ReadTS differs from the request's if the leaseholder moved it (CanBump).
+	ReadTS clock.Timestamp `msg:"t"`
+	// Newest is the timestamp of the newest version that the answer depends on; rule 2 is owed for it.
+	Newest clock.Timestamp `msg:"n"`
+	// Observed is a timestamp no lower than any version that this node's leases had acknowledged when the request came.
+	Observed clock.Timestamp `msg:"o"`
+	// Bumped counts the uncertain versions that moved ReadTS.
+	Bumped int `msg:"b,omitempty"`
+}
+
+// Rows are the rows of one span in order. More: reading stopped at a limit, and goes on from after the last row, or from
+// Resume where there is none.
+type Rows struct {
+	Keys   []Key    `msg:"k,omitempty"`
+	Values [][]byte `msg:"v,omitempty"`
+	More   bool     `msg:"m,omitempty"`
+	Resume Span     `msg:"e"` // what is left to read, if More
+}
+
+// RefreshRequest asks whether reads at From would have read the same at To: no version and no foreign intent in
+// (From, To] on the spans. Yes promises it for good.
+type RefreshRequest struct {
+	Txn   TxnID           `msg:"t"`
+	Start clock.Timestamp `msg:"st"`
+	From  clock.Timestamp `msg:"f"`
+	To    clock.Timestamp `msg:"o"`
+	Spans []Span          `msg:"s"`
+}
+
+// Put is one buffered write. A value is never empty: on the wire empty means absent.
+type Put struct {
+	Key    Key    `msg:"k"`
+	Value  []byte `msg:"v,omitempty"`
+	Delete bool   `msg:"d,omitempty"`
+	// MustNotExist fails the write with ErrCondition if the key has a value.
+	MustNotExist bool `msg:"x,omitempty"`
+}
+
+// WriteRequest lays intents, or with OnePhase commits at once.
+type WriteRequest struct {
+	Txn      TxnID           `msg:"t"`
+	Start    clock.Timestamp `msg:"st"`
+	Anchor   Key             `msg:"a"` // where the transaction's record is; one-phase: a key of this range
+	ReadTS   clock.Timestamp `msg:"r"`
+	CommitTS clock.Timestamp `msg:"c"` // wanted; the writes may land higher
+	OnePhase bool            `msg:"p,omitempty"`
+	// CanForward: a one-phase commit may land above CommitTS without asking, because nothing outside Refresh was read.
+	CanForward bool   `msg:"f,omitempty"`
+	Refresh    []Span `msg:"rf,omitempty"` // one-phase: what was read here at ReadTS, refreshed in the same step
+	Puts       []Put  `msg:"w"`
+	// Laid is the coordinator's earliest when it sent this: expiry of an intent without a record counts from it.
+	Laid clock.Instant `msg:"l"`
+}
+
+// WriteResponse says where the writes landed.
+type WriteResponse struct {
+	CommitTS clock.Timestamp `msg:"c"`
+}
+
+// State of a transaction's record.
+type State uint8
+
+// A missing record reads as Pending until somebody aborts it.
+const (
+	Pending State = iota
+	Committed
+	Aborted
+)
+
+func (s State) String() string { return [...]string{"pending", "committed", "aborted"}[s] }
+
+// TxnStatus is what a record says.
+type TxnStatus struct {
+	State    State           `msg:"s"`
+	CommitTS clock.Timestamp `msg:"c"` // Committed: its timestamp; Pending: it must not commit below this
+}
+
+// Record is the record of a transaction, kept at its anchor key.
+type Record struct {
+	State    State           `msg:"s"`
+	CommitTS clock.Timestamp `msg:"c"` // as in TxnStatus
+	Start    clock.Timestamp `msg:"st"`
+	Touched  clock.Instant   `msg:"h"`           // last heartbeat or change: expiry and garbage collection count from it
+	Intents  []Key           `msg:"i,omitempty"` // Committed: what a collector has to resolve before removing the record
+}
+
+// Intent is a provisional write, kept in the lock table.
+type Intent struct {
+	Txn    TxnID           `msg:"t"`
+	Start  clock.Timestamp `msg:"st"`
+	Anchor Key             `msg:"a"`
+	TS     clock.Timestamp `msg:"c"` // the transaction will commit at or above it
+	Laid   clock.Instant   `msg:"l"`
+	Value  []byte          `msg:"v,omitempty"`
+	Delete bool            `msg:"d,omitempty"`
+}
+
+// EndTxnRequest writes the decision to the record at the anchor. It is idempotent.
+type EndTxnRequest struct {
+	Txn      TxnID           `msg:"t"`
+	Start    clock.Timestamp `msg:"st"`
+	Anchor   Key             `msg:"a"`
+	Commit   bool            `msg:"m"`
+	CommitTS clock.Timestamp `msg:"c"`
+	Intents  []Key           `msg:"i,omitempty"`
+	Now      clock.Instant   `msg:"n"` // the coordinator's earliest
+}
+
+// ResolveRequest turns a finished transaction's intents into versions, or removes them. Keys without its intent are
+// left alone.
+type ResolveRequest struct {
+	Txn    TxnID     `msg:"t"`
+	Status TxnStatus `msg:"s"`
+	Keys   []Key     `msg:"k"`
+}
+
+// PushKind is what a request that met an intent wants of its transaction.
+type PushKind uint8
+
+// PushQuery only asks (and aborts an expired transaction); PushTimestamp moves its commit above To; PushAbort aborts it if
+// the pusher is older.
+const (
+	PushQuery PushKind = iota
+	PushTimestamp
+	PushAbort
+)
+
+// PushRequest goes to the record of the transaction that is in the way.
+type PushRequest struct {
+	Txn    TxnID           `msg:"t"` // the one in the way
+	Start  clock.Timestamp `msg:"st"`
+	Anchor Key             `msg:"a"`
+	Laid   clock.Instant   `msg:"l"` // of the intent that was met
+	Kind   PushKind        `msg:"k"`
+	// Pusher's identity and age; the older one (lower start, then lower id) wins a PushAbort.
+	Pusher      TxnID           `msg:"pt"`
+	PusherStart clock.Timestamp `msg:"ps"`
+	To          clock.Timestamp `msg:"o"`
+}
+
+// HeartbeatRequest keeps a long transaction from being taken for abandoned.
+type HeartbeatRequest struct {
+	Txn    TxnID           `msg:"t"`
+	Start  clock.Timestamp `msg:"st"`
+	Anchor Key             `msg:"a"`
+	Now    clock.Instant   `msg:"n"`
+}
+
+// InlineRequest reads or changes unversioned keys (meta and system): if Swap is set, compare and swap on Key; otherwise
+// read Span, at most Limit entries.
+type InlineRequest struct {
+	Swap   bool   `msg:"w,omitempty"`
+	Key    Key    `msg:"k,omitempty"`
+	Expect []byte `msg:"x,omitempty"` // empty: the key must be absent
+	Value  []byte `msg:"v,omitempty"` // empty: remove it
+	Span   Span   `msg:"s"`
+	Limit  int    `msg:"l,omitempty"`
+}
+
+// InlineResponse holds what a read found, or whether a swap was done (if not, Values[0] is the present value).
+type InlineResponse struct {
+	Swapped bool     `msg:"w,omitempty"`
+	Keys    []Key    `msg:"k,omitempty"`
+	Values  [][]byte `msg:"v,omitempty"`
+}
+
+// AdminRequest changes the range itself; exactly one field is set.
+type AdminRequest struct {
+	SplitAt       Key     `msg:"sp,omitempty"`
+	NewRange      RangeID `msg:"nr,omitempty"` // id for the right half, from the system counter
+	TransferLease NodeID  `msg:"tl,omitempty"` // also sets the descriptor's Preferred
+	AddReplica    NodeID  `msg:"ar,omitempty"` // returns when the new replica votes
+}
+
+// AdminResponse holds the descriptors that resulted.
+type AdminResponse struct {
+	Descriptors []RangeDescriptor `msg:"d"`
+}
+
+// NodeInfo is what nodes tell each other about themselves.
+type NodeInfo struct {
+	ID       NodeID        `msg:"id"`
+	Cluster  ClusterID     `msg:"cl"`
+	RPCAddr  string        `msg:"r"`
+	SQLAddr  string        `msg:"s"`
+	HTTPAddr string        `msg:"h"`
+	Started  clock.Instant `msg:"st"` // a higher one replaces a lower one
+	Version  string        `msg:"v"`
+	Source   string        `msg:"cs"`          // clock source
+	Bound    time.Duration `msg:"cb"`          // half width at the last reading
+	Fenced   string        `msg:"f,omitempty"` // not empty: why the node fenced itself
+	Leases   int           `msg:"le"`
+	Replicas int           `msg:"re"`
+}

@@ -1,0 +1,101 @@
+package eventloop
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"github.com/longitude-db/longitude/internal/rt"
+)
+
+type signal struct {
+	r       *Runtime
+	fired   bool
+	waiters []*task
+}
+
+// NewSignal makes a one-shot event whose waiters are tasks of this runtime.
+func (r *Runtime) NewSignal() rt.Signal { return &signal{r: r} }
+
+func (s *signal) Fired() bool { return s.fired }
+
+func (s *signal) Fire() {
+	if s.fired {
+		return
+	}
+	s.fired = true
+	for _, t := range s.waiters {
+		s.r.l.makeReady(t)
+	}
+	s.waiters = nil
+}
+
+func (s *signal) Wait(limit time.Duration) bool {
+	if s.r.dead {
+		panic(killed{})
+	}
+	if s.fired {
+		return true
+	}
+	if limit <= 0 {
+		return false
+	}
+	t := s.r.l.cur
+	s.waiters = append(s.waiters, t)
+	if limit == rt.Forever {
+		s.r.block()
+		return true
+	}
+	tm := &timer{at: s.r.l.now + limit, fire: func() { s.r.l.makeReady(t) }}
+	s.r.l.push(tm)
+	s.r.block()
+	s.r.l.cancel(tm)
+	if !s.fired {
+		if i := slices.Index(s.waiters, t); i >= 0 {
+			s.waiters = slices.Delete(s.waiters, i, i+1)
+		}
+	}
+	return s.fired
+}
+
+type timer struct {
+	at    time.Duration
+	seq   uint64
+	index int
+	fire  func()
+}
+
+type timerHeap []*timer
+
+var _ heap.Interface = (*timerHeap)(nil)
+
+func (h timerHeap) Len() int { return len(h) }
+func (h timerHeap) Less(i, j int) bool {
+	return h[i].at < h[j].at || (h[i].at == h[j].at && h[i].seq < h[j].seq)
+}
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+func (h *timerHeap) Push(x any) {
+	t := x.(*timer)
+	t.index = len(*h)
+	*h = append(*h, t)
+}
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	t.index = -1
+	return t
+}
+
+func sortTasks(ts []*task) {
+	slices.SortFunc(ts, func(a, b *task) int {
+		if a.id < b.id {
+			return -1
+		}
+		return 1
+	})
+}
