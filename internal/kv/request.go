@@ -50,6 +50,9 @@ type ReadRequest struct {
 	// ReadTS is r; Limit is g, already lowered to what the transaction observed of this node (never below ReadTS).
 	ReadTS clock.Timestamp `msg:"r"`
 	Limit  clock.Timestamp `msg:"g"`
+	// MaxLimit is g itself. What was observed of this node says nothing about a range whose lease came to it later (or
+	// came back after a restart), so there the limit is max(Limit, min(MaxLimit, low water of the lease's start)).
+	MaxLimit clock.Timestamp `msg:"gg"`
 	// CanBump: the transaction has read nothing yet, so the leaseholder may itself move r up to an uncertain version
 	// and answer with the new one.
 	CanBump bool   `msg:"b,omitempty"`
@@ -83,7 +86,8 @@ type Rows struct {
 }
 
 // RefreshRequest asks whether reads at From would have read the same at To: no version and no foreign intent in
-// (From, To] on the spans. Yes promises it for good.
+// (From, To] on the spans. Yes promises it for good. It also forwards the node's Observed to To, even without any span:
+// a coordinator tells so, before it acknowledges, every node on which it laid an intent below its commit timestamp.
 type RefreshRequest struct {
 	Txn   TxnID           `msg:"t"`
 	Start clock.Timestamp `msg:"st"`

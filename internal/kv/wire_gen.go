@@ -3481,28 +3481,28 @@ func (z RangeID) Msgsize() (s int) {
 func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(9)
-	var zb0001Mask uint16 /* 9 bits */
+	zb0001Len := uint32(10)
+	var zb0001Mask uint16 /* 10 bits */
 	_ = zb0001Mask
 	if z.CanBump == false {
 		zb0001Len--
-		zb0001Mask |= 0x10
+		zb0001Mask |= 0x20
 	}
 	if z.Keys == nil {
 		zb0001Len--
-		zb0001Mask |= 0x20
+		zb0001Mask |= 0x40
 	}
 	if z.Spans == nil {
 		zb0001Len--
-		zb0001Mask |= 0x40
+		zb0001Mask |= 0x80
 	}
 	if z.MaxRows == 0 {
 		zb0001Len--
-		zb0001Mask |= 0x80
+		zb0001Mask |= 0x100
 	}
 	if z.Reverse == false {
 		zb0001Len--
-		zb0001Mask |= 0x100
+		zb0001Mask |= 0x200
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -3533,12 +3533,19 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Limit")
 			return
 		}
-		if (zb0001Mask & 0x10) == 0 { // if not omitted
+		// string "gg"
+		o = append(o, 0xa2, 0x67, 0x67)
+		o, err = (*wireTimestamp)(&z.MaxLimit).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "MaxLimit")
+			return
+		}
+		if (zb0001Mask & 0x20) == 0 { // if not omitted
 			// string "b"
 			o = append(o, 0xa1, 0x62)
 			o = msgp.AppendBool(o, z.CanBump)
 		}
-		if (zb0001Mask & 0x20) == 0 { // if not omitted
+		if (zb0001Mask & 0x40) == 0 { // if not omitted
 			// string "k"
 			o = append(o, 0xa1, 0x6b)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Keys)))
@@ -3546,7 +3553,7 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				o = msgp.AppendBytes(o, []byte(z.Keys[za0002]))
 			}
 		}
-		if (zb0001Mask & 0x40) == 0 { // if not omitted
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
 			// string "s"
 			o = append(o, 0xa1, 0x73)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
@@ -3558,12 +3565,12 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x80) == 0 { // if not omitted
+		if (zb0001Mask & 0x100) == 0 { // if not omitted
 			// string "m"
 			o = append(o, 0xa1, 0x6d)
 			o = msgp.AppendInt(o, z.MaxRows)
 		}
-		if (zb0001Mask & 0x100) == 0 { // if not omitted
+		if (zb0001Mask & 0x200) == 0 { // if not omitted
 			// string "v"
 			o = append(o, 0xa1, 0x76)
 			o = msgp.AppendBool(o, z.Reverse)
@@ -3614,6 +3621,12 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			bts, err = (*wireTimestamp)(&z.Limit).UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Limit")
+				return
+			}
+		case "gg":
+			bts, err = (*wireTimestamp)(&z.MaxLimit).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "MaxLimit")
 				return
 			}
 		case "b":
@@ -3713,7 +3726,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ReadRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.Limit).Msgsize() + 2 + msgp.BoolSize + 2 + msgp.ArrayHeaderSize
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.Limit).Msgsize() + 3 + (*wireTimestamp)(&z.MaxLimit).Msgsize() + 2 + msgp.BoolSize + 2 + msgp.ArrayHeaderSize
 	for za0002 := range z.Keys {
 		s += msgp.BytesPrefixSize + len([]byte(z.Keys[za0002]))
 	}
