@@ -33,6 +33,9 @@ type RaftMessage struct {
 	From  Replica `msg:"f"`
 	To    Replica `msg:"t"`
 	Data  []byte  `msg:"d"` // raftpb.Message
+	// Since, on a follower's answer to the leader of its term: the run of promises (Liveness.Since) that was unbroken when
+	// it answered. 0 supports no lease.
+	Since clock.Instant `msg:"ps"`
 }
 
 // Liveness is the heartbeat between two stores. It asks for a promise, grants the one asked for before, and gossips.
@@ -40,9 +43,12 @@ type Liveness struct {
 	// Ask: promise, until true time has passed this, not to vote against the sender's leases. 0 asks nothing.
 	Ask clock.Instant `msg:"a"`
 	// Granted is the highest promise that the sender of this message has given to its receiver and made durable.
-	Granted clock.Instant    `msg:"g"`
-	Nodes   []NodeInfo       `msg:"n,omitempty"`
-	First   *RangeDescriptor `msg:"r1,omitempty"` // the range that holds meta
+	Granted clock.Instant `msg:"g"`
+	// Since names the unbroken run of promises that Granted belongs to. It changes whenever a promise may have lapsed: what
+	// was agreed under an earlier run is void then, because the sender was free to vote against the receiver in between.
+	Since clock.Instant    `msg:"gs"`
+	Nodes []NodeInfo       `msg:"n,omitempty"`
+	First *RangeDescriptor `msg:"r1,omitempty"` // the range that holds meta
 }
 
 // SnapshotChunk is a part of a range's state, for a replica that is too far behind for the log.

@@ -1742,16 +1742,16 @@ func (z Key) Msgsize() (s int) {
 func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(4)
-	var zb0001Mask uint8 /* 4 bits */
+	zb0001Len := uint32(5)
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
 	if z.Nodes == nil {
 		zb0001Len--
-		zb0001Mask |= 0x4
+		zb0001Mask |= 0x8
 	}
 	if z.First == nil {
 		zb0001Len--
-		zb0001Mask |= 0x8
+		zb0001Mask |= 0x10
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1772,7 +1772,14 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Granted")
 			return
 		}
-		if (zb0001Mask & 0x4) == 0 { // if not omitted
+		// string "gs"
+		o = append(o, 0xa2, 0x67, 0x73)
+		o, err = (*wireInstant)(&z.Since).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Since")
+			return
+		}
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
 			// string "n"
 			o = append(o, 0xa1, 0x6e)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Nodes)))
@@ -1784,7 +1791,7 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x8) == 0 { // if not omitted
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
 			// string "r1"
 			o = append(o, 0xa2, 0x72, 0x31)
 			if z.First == nil {
@@ -1831,6 +1838,12 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			bts, err = (*wireInstant)(&z.Granted).UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Granted")
+				return
+			}
+		case "gs":
+			bts, err = (*wireInstant)(&z.Since).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Since")
 				return
 			}
 		case "n":
@@ -1894,7 +1907,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Liveness) Msgsize() (s int) {
-	s = 1 + 2 + (*wireInstant)(&z.Ask).Msgsize() + 2 + (*wireInstant)(&z.Granted).Msgsize() + 2 + msgp.ArrayHeaderSize
+	s = 1 + 2 + (*wireInstant)(&z.Ask).Msgsize() + 2 + (*wireInstant)(&z.Granted).Msgsize() + 3 + (*wireInstant)(&z.Since).Msgsize() + 2 + msgp.ArrayHeaderSize
 	for za0001 := range z.Nodes {
 		s += z.Nodes[za0001].Msgsize()
 	}
@@ -3188,9 +3201,9 @@ func (z *RaftBatch) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *RaftMessage) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
+	// map header, size 6
 	// string "r"
-	o = append(o, 0x85, 0xa1, 0x72)
+	o = append(o, 0x86, 0xa1, 0x72)
 	o = msgp.AppendUint64(o, uint64(z.Range))
 	// string "s"
 	o = append(o, 0xa1, 0x73)
@@ -3212,6 +3225,13 @@ func (z *RaftMessage) MarshalMsg(b []byte) (o []byte, err error) {
 	// string "d"
 	o = append(o, 0xa1, 0x64)
 	o = msgp.AppendBytes(o, z.Data)
+	// string "ps"
+	o = append(o, 0xa2, 0x70, 0x73)
+	o, err = (*wireInstant)(&z.Since).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Since")
+		return
+	}
 	return
 }
 
@@ -3271,6 +3291,12 @@ func (z *RaftMessage) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Data")
 				return
 			}
+		case "ps":
+			bts, err = (*wireInstant)(&z.Since).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Since")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3285,7 +3311,7 @@ func (z *RaftMessage) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *RaftMessage) Msgsize() (s int) {
-	s = 1 + 2 + msgp.Uint64Size + 2 + msgp.BytesPrefixSize + len([]byte(z.Start)) + 2 + z.From.Msgsize() + 2 + z.To.Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Data)
+	s = 1 + 2 + msgp.Uint64Size + 2 + msgp.BytesPrefixSize + len([]byte(z.Start)) + 2 + z.From.Msgsize() + 2 + z.To.Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Data) + 3 + (*wireInstant)(&z.Since).Msgsize()
 	return
 }
 
