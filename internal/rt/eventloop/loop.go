@@ -6,6 +6,10 @@
 //	E2  Virtual time moves only when no task is ready, straight to the next timer.
 //	E3  A killed runtime (a crashed node) never runs again: its tasks unwind at the point where they wait, its timers
 //	    do not fire, and whatever its deferred calls ask of it is refused.
+//	E4  A paused runtime (a stopped process, a stalled machine) runs no task until its time has come. Its timers go off
+//	    and its messages arrive meanwhile, as they do in a kernel, and are seen when it goes on. No task notices the
+//	    pause except by reading a clock.
+//	E5  A task that runs forever at one instant is a bug of the code under test: the loop panics and names it.
 package eventloop
 
 import (
@@ -13,6 +17,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"runtime/debug"
 	"time"
 
 	"github.com/longitude-db/longitude/internal/rt"
@@ -27,14 +32,22 @@ type Loop struct {
 	ready  []*task
 	cur    *task
 	steps  uint64
+	spun   int // steps since virtual time last moved; at most limit (E5)
+	limit  int
 
 	// Trace, if set, is told each switch to a task. It must not block.
 	Trace func(now time.Duration, runtime, task string)
+	// Stall, if set, says how long a task that has become ready waits for a processor. Without it running takes no time
+	// at all, and what lies between reading a clock and acting on it is never long.
+	Stall func(runtime, task string) time.Duration
 }
+
+// spinLimit is how many steps may run at one instant (E5): far above what any burst of work needs.
+const spinLimit = 5_000_000
 
 // New makes a loop whose choices are drawn from the seed.
 func New(seed uint64) *Loop {
-	return &Loop{rng: rand.New(rand.NewPCG(seed, 0x6c6f6e6769747564))}
+	return &Loop{rng: rand.New(rand.NewPCG(seed, 0x6c6f6e6769747564)), limit: spinLimit}
 }
 
 // Now is the virtual time since the loop began.
@@ -46,7 +59,8 @@ func (l *Loop) Steps() uint64 { return l.steps }
 // Rand draws from the loop's seed.
 func (l *Loop) Rand() *rand.Rand { return l.rng }
 
-// At calls fn from the loop itself, not in a task, at virtual time t (at once if that has passed). fn must not block.
+// At calls fn from the loop itself, not in a task, at virtual time t (if that has passed, once no task is ready). fn must
+// not block.
 func (l *Loop) At(t time.Duration, fn func()) { l.push(&timer{at: t, fire: fn}) }
 
 // Run steps until done returns true, until the limit of virtual time has passed since the call, or until nothing is
@@ -65,10 +79,14 @@ func (l *Loop) Run(limit time.Duration, done func() bool) bool {
 			l.now = max(l.now, end)
 			return false
 		}
-		t := heap.Pop(&l.timers).(*timer)
-		l.now = max(l.now, t.at)
-		t.index = -1
-		t.fire()
+		// All timers of one instant go off before any task runs, so that the order of the tasks that they wake is drawn
+		// from the seed and not that of setting the timers.
+		if l.timers[0].at > l.now {
+			l.now, l.spun = l.timers[0].at, 0
+		}
+		for l.timers.Len() > 0 && l.timers[0].at <= l.now {
+			heap.Pop(&l.timers).(*timer).fire()
+		}
 	}
 }
 
@@ -86,6 +104,9 @@ func (l *Loop) step() {
 		return
 	}
 	l.steps++
+	if l.spun++; l.spun > l.limit {
+		panic(fmt.Sprintf("eventloop: %d steps at %s without time moving; now in task %s/%s", l.spun, l.now, t.r.name, t.name))
+	}
 	if l.Trace != nil {
 		l.Trace(l.now, t.r.name, t.name)
 	}
@@ -99,8 +120,26 @@ func (l *Loop) step() {
 }
 
 func (l *Loop) makeReady(t *task) {
-	if !t.queued && !t.dead {
-		t.queued = true
+	if t.queued || t.dead {
+		return
+	}
+	t.queued = true
+	if l.Stall != nil {
+		if d := l.Stall(t.r.name, t.name); d > 0 {
+			l.push(&timer{at: l.now + d, fire: func() { l.admit(t) }})
+			return
+		}
+	}
+	l.admit(t)
+}
+
+// admit lets a ready task run, unless its runtime is paused (E4).
+func (l *Loop) admit(t *task) {
+	switch {
+	case t.dead:
+	case l.now < t.r.pausedUntil:
+		t.r.held = append(t.r.held, t)
+	default:
 		l.ready = append(l.ready, t)
 	}
 }
@@ -128,6 +167,9 @@ type Runtime struct {
 	dead  bool
 	tasks map[*task]struct{}
 	order uint64
+
+	pausedUntil time.Duration
+	held        []*task // ready, but the runtime is paused
 }
 
 var _ rt.Runtime = (*Runtime)(nil)
@@ -162,7 +204,8 @@ func (r *Runtime) Go(name string, fn func()) {
 		defer func() {
 			if p := recover(); p != nil {
 				if _, ok := p.(killed); !ok {
-					panic(fmt.Sprintf("%s/%s: %v", r.name, name, p))
+					// The stack of the task is lost once the panic crosses into the loop.
+					panic(fmt.Sprintf("task %s/%s: %v\n%s", r.name, name, p, debug.Stack()))
 				}
 			}
 		}()
@@ -172,15 +215,23 @@ func (r *Runtime) Go(name string, fn func()) {
 	r.l.makeReady(t)
 }
 
-// block suspends the current task until somebody makes it ready.
-func (r *Runtime) block() {
+// current is the task that is about to block on something of this runtime.
+func (r *Runtime) current() *task {
 	t := r.l.cur
-	if t == nil {
-		panic("eventloop: a blocking call outside of a task")
+	switch {
+	case t == nil:
+		panic("eventloop: a blocking call outside of a task, on runtime " + r.name)
+	case t.dead || t.r.dead:
+		panic(killed{}) // a deferred call of a task that is being unwound
+	case r.dead:
+		// Nothing would ever wake it. Unwinding it silently would hide the mistake.
+		panic(fmt.Sprintf("eventloop: task %s/%s blocks on the killed runtime %s", t.r.name, t.name, r.name))
 	}
-	if r.dead || t.dead {
-		panic(killed{})
-	}
+	return t
+}
+
+// block suspends the current task until somebody makes it ready.
+func block(t *task) {
 	if !t.yield(struct{}{}) {
 		t.dead = true
 		panic(killed{})
@@ -195,13 +246,9 @@ func (r *Runtime) Uint64() uint64 { return r.l.rng.Uint64() }
 
 // Sleep suspends the task for d of virtual time.
 func (r *Runtime) Sleep(d time.Duration) {
-	if r.dead {
-		panic(killed{})
-	}
-	t := r.l.cur
-	tm := &timer{at: r.l.now + d, fire: func() { r.l.makeReady(t) }}
-	r.l.push(tm)
-	r.block()
+	t := r.current()
+	r.l.push(&timer{at: r.l.now + d, fire: func() { r.l.makeReady(t) }})
+	block(t)
 }
 
 // After runs fn as a task after d of virtual time.
@@ -236,8 +283,47 @@ func (r *Runtime) Kill() {
 		t.stop()
 	}
 	r.l.cur = cur
-	r.tasks = nil
+	r.tasks, r.held = nil, nil
 }
+
+// Pause keeps the runtime's tasks from running until virtual time until (E4). A second pause can only extend the first.
+// It is called from the loop or from a task of another runtime.
+func (r *Runtime) Pause(until time.Duration) {
+	l := r.l
+	if r.dead || until <= l.now || until <= r.pausedUntil {
+		return
+	}
+	if l.cur != nil && l.cur.r == r {
+		panic("eventloop: a task paused its own runtime; use Loop.At")
+	}
+	r.pausedUntil = until
+	ready := l.ready[:0]
+	for _, t := range l.ready {
+		if t.r == r {
+			r.held = append(r.held, t)
+		} else {
+			ready = append(ready, t)
+		}
+	}
+	clear(l.ready[len(ready):])
+	l.ready = ready
+	l.push(&timer{at: until, fire: r.resume})
+}
+
+func (r *Runtime) resume() {
+	if r.l.now < r.pausedUntil {
+		return // the pause was extended
+	}
+	for _, t := range r.held {
+		if !t.dead {
+			r.l.ready = append(r.l.ready, t)
+		}
+	}
+	r.held = nil
+}
+
+// Paused reports whether the runtime is paused.
+func (r *Runtime) Paused() bool { return !r.dead && r.l.now < r.pausedUntil }
 
 // Dead reports whether the runtime was killed.
 func (r *Runtime) Dead() bool { return r.dead }

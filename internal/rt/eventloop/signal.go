@@ -31,24 +31,21 @@ func (s *signal) Fire() {
 }
 
 func (s *signal) Wait(limit time.Duration) bool {
-	if s.r.dead {
-		panic(killed{})
-	}
 	if s.fired {
 		return true
 	}
+	t := s.r.current()
 	if limit <= 0 {
 		return false
 	}
-	t := s.r.l.cur
 	s.waiters = append(s.waiters, t)
 	if limit == rt.Forever {
-		s.r.block()
+		block(t)
 		return true
 	}
 	tm := &timer{at: s.r.l.now + limit, fire: func() { s.r.l.makeReady(t) }}
 	s.r.l.push(tm)
-	s.r.block()
+	block(t)
 	s.r.l.cancel(tm)
 	if !s.fired {
 		if i := slices.Index(s.waiters, t); i >= 0 {
