@@ -74,3 +74,6 @@ func Open(c *mysql.Config) (*sql.DB, error) {
 type quiet struct{}
 
 func (quiet) Print(...any) {}
+
+// QuoteName writes a name of SQL.
+func QuoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
