@@ -1,0 +1,322 @@
+package route
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
+)
+
+// maxBatchBytes is about how large one message may get; more goes in several.
+const maxBatchBytes = 8 << 20
+
+// item is one request, or one piece of one, on its way.
+type item struct {
+	seq  int // order of the results
+	key  kv.Key
+	req  kv.Request
+	prep func(kv.NodeID, *kv.Request)
+
+	desc      *kv.RangeDescriptor
+	sent      kv.Request
+	tries     int           // that led nowhere: chooses the replica and the pause
+	redirects int           // in a row
+	after     time.Duration // not to be sent before
+	last      *kv.Error     // why the latest try failed
+	res       Result
+	done      bool
+}
+
+func newItem(i int, a Addressed) *item {
+	it := &item{seq: i, key: a.Key, req: a.Request, prep: a.Prepare, res: Result{Index: i}}
+	if it.key == nil {
+		it.key = keyOf(&it.req)
+	}
+	return it
+}
+
+func (it *item) fail(err *kv.Error) { it.done, it.res.Err, it.res.Response = true, err, nil }
+
+// engine carries a set of items through rounds: choose a node for each, send, sort the answers. A round ends when all of
+// its nodes have answered or gone silent.
+type engine struct {
+	r        *Router
+	ctx      context.Context
+	deadline time.Duration
+	spread   bool
+	items    []*item
+}
+
+func (e *engine) run() {
+	for {
+		due, next := e.due()
+		if len(due) == 0 && next == 0 {
+			return
+		}
+		if err := e.r.over(e.ctx, e.deadline); err != nil {
+			e.giveUp(err)
+			return
+		}
+		if len(due) == 0 {
+			e.r.o.RT.Sleep(max(0, min(next, e.deadline)-e.r.o.RT.Now()))
+			continue
+		}
+		e.send(e.group(due))
+	}
+}
+
+// due lists the items to send now. If there are none, next is when the first one is due, or 0 if all are done.
+func (e *engine) due() (due []*item, next time.Duration) {
+	now := e.r.o.RT.Now()
+	for _, it := range e.items {
+		switch {
+		case it.done:
+		case it.after <= now:
+			due = append(due, it)
+		case next == 0 || it.after < next:
+			next = it.after
+		}
+	}
+	return due, next
+}
+
+// batch is what goes to one node in one message.
+type batch struct {
+	node  kv.NodeID
+	items []*item
+	bytes int
+}
+
+// group finds each item's range and node. The order of nodes is that of the items, so it is the same for the same seed.
+func (e *engine) group(due []*item) (out []*batch) {
+	for _, it := range due {
+		d, err := e.r.lookup(e.ctx, it.key, e.deadline)
+		if err != nil {
+			it.fail(e.final(it, err))
+			continue
+		}
+		it.desc = d
+		n := e.r.choose(d, it.tries)
+		if n == 0 {
+			it.fail(kv.Errorf(kv.ErrInternal, "descriptor without a voter: %s", d))
+			continue
+		}
+		size := sizeOf(&it.req)
+		i := slices.IndexFunc(out, func(b *batch) bool { return b.node == n && b.bytes+size <= maxBatchBytes })
+		if i < 0 {
+			i = len(out)
+			out = append(out, &batch{node: n})
+		}
+		out[i].items = append(out[i].items, it)
+		out[i].bytes += size
+	}
+	return out
+}
+
+// choose picks the replica to ask: the known leaseholder first; after failures the others in turn. Nodes that seem dead
+// come last.
+func (r *Router) choose(d *kv.RangeDescriptor, tries int) kv.NodeID {
+	leader := r.cache.leader(d.ID)
+	if leader != 0 && (r.o.Alive(leader) || tries%4 == 3) {
+		return leader
+	}
+	voters := make([]kv.NodeID, 0, len(d.Replicas))
+	for _, rep := range d.Replicas {
+		if !rep.Learner {
+			voters = append(voters, rep.Node)
+		}
+	}
+	if len(voters) == 0 {
+		return 0
+	}
+	rank := func(n kv.NodeID) int {
+		switch {
+		case !r.o.Alive(n):
+			return 3
+		case n == d.Preferred:
+			return 0
+		case n == r.o.Node:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(voters, func(a, b kv.NodeID) int { return cmp.Compare(rank(a), rank(b)) })
+	return voters[tries%len(voters)]
+}
+
+// send sends the batches, in parallel where there are several, and takes the answers in, one batch after the other.
+func (e *engine) send(batches []*batch) {
+	replies := make([]*kv.BatchReply, len(batches))
+	calls := make([]*kv.Batch, len(batches))
+	for i, b := range batches {
+		calls[i] = e.prepare(b)
+	}
+	if len(batches) == 1 {
+		replies[0] = e.r.call(e.ctx, batches[0].node, calls[0], e.deadline)
+	} else if len(batches) > 1 {
+		g := rt.NewGroup(e.r.o.RT)
+		for i, b := range batches {
+			g.Go("route-batch", func() { replies[i] = e.r.call(e.ctx, b.node, calls[i], e.deadline) })
+		}
+		g.Wait(rt.Forever) // each call has its own limit
+	}
+	for i, b := range batches {
+		for j, it := range b.items {
+			if replies[i] == nil || j >= len(replies[i].Responses) {
+				e.silent(it, b.node)
+			} else {
+				e.answer(it, b.node, &replies[i].Responses[j])
+			}
+		}
+	}
+}
+
+func (e *engine) prepare(b *batch) *kv.Batch {
+	out := &kv.Batch{Requests: make([]kv.Request, len(b.items))}
+	for i, it := range b.items {
+		it.sent = it.req
+		it.sent.Range = it.desc.ID
+		if it.prep != nil {
+			it.prep(b.node, &it.sent)
+		}
+		out.Requests[i] = it.sent
+	}
+	return out
+}
+
+// silent notes that a node did not answer: the item may have been executed there.
+func (e *engine) silent(it *item, n kv.NodeID) {
+	e.r.m.retry("no answer")
+	it.res.Maybe = it.res.Maybe || mutates(&it.req)
+	e.again(it, n, kv.Errorf(kv.ErrUnavailable, "node %d does not answer", n))
+}
+
+// again schedules another try after a failure that says nothing about who leads the range.
+func (e *engine) again(it *item, n kv.NodeID, why *kv.Error) {
+	it.last = why
+	if e.r.cache.leader(it.desc.ID) == n {
+		e.r.cache.lead(it.desc.ID, 0)
+	}
+	it.tries++
+	it.redirects = 0
+	if it.tries%3 == 0 {
+		e.r.cache.evict(it.desc) // perhaps it is the descriptor that is wrong
+	}
+	it.after = e.r.o.RT.Now() + e.r.backoff(it.tries)
+}
+
+// answer takes one response in: it is the caller's, or it says where to ask instead.
+func (e *engine) answer(it *item, n kv.NodeID, resp *kv.Response) {
+	err := resp.Err
+	if err == nil {
+		e.r.cache.lead(it.desc.ID, n)
+		it.done, it.res.Node, it.res.Request, it.res.Response = true, n, it.sent, resp
+		return
+	}
+	switch err.Code {
+	case kv.ErrNotLeaseholder:
+		e.r.m.retry("not leaseholder")
+		e.redirect(it, n, err)
+	case kv.ErrRangeMismatch:
+		e.r.m.retry("range mismatch")
+		e.mismatch(it, n, err)
+	case kv.ErrUnavailable, kv.ErrFenced:
+		e.r.m.retry("unavailable")
+		e.again(it, n, err)
+	case kv.ErrAmbiguous:
+		e.r.m.retry("ambiguous")
+		it.res.Maybe = it.res.Maybe || mutates(&it.req)
+		e.again(it, n, err)
+	default:
+		e.r.cache.lead(it.desc.ID, n)
+		it.res.Node, it.res.Request = n, it.sent
+		it.fail(err)
+	}
+}
+
+// redirect follows a hint at once, but not for ever: two nodes may each think that the other leads.
+func (e *engine) redirect(it *item, n kv.NodeID, err *kv.Error) {
+	to := err.Leaseholder
+	if _, member := it.desc.On(to); to == 0 || to == n || !member || !e.r.o.Alive(to) || it.redirects >= 2 {
+		if to != 0 && to != n && member && e.r.o.Alive(to) {
+			defer e.r.cache.lead(it.desc.ID, to) // believed, but after a pause
+		}
+		e.again(it, n, err)
+		return
+	}
+	it.last = err
+	it.redirects++
+	e.r.cache.lead(it.desc.ID, to)
+}
+
+// mismatch learns the descriptors that the range answered with. A request that no longer fits into one range is cut
+// again, or given back.
+func (e *engine) mismatch(it *item, n kv.NodeID, err *kv.Error) {
+	news := false
+	for i := range err.Descriptors {
+		d := err.Descriptors[i]
+		news = e.r.cache.insert(&d) || news
+	}
+	if d, _ := e.r.cache.get(it.key); d != nil && d != it.desc {
+		news = true // another task has learnt it already
+	}
+	if !news {
+		e.r.cache.evict(it.desc)
+		e.again(it, n, err)
+		return
+	}
+	it.last = err
+	d, _ := e.r.cache.get(it.key)
+	switch {
+	case it.req.Admin != nil:
+		it.fail(err) // about one range: whether it is still meant is for the caller to say
+	case d == nil || within(&it.req, d.Span):
+		it.redirects++
+		if it.redirects > 4 {
+			e.again(it, n, err)
+		}
+	case e.spread && cuttable(&it.req):
+		it.done = true // replaced by its pieces
+		it.seq = -1
+		e.cut(it)
+	default:
+		it.fail(err)
+	}
+}
+
+// giveUp ends all items that are still on their way.
+func (e *engine) giveUp(why *kv.Error) {
+	for _, it := range e.items {
+		if !it.done {
+			it.fail(e.final(it, why))
+		}
+	}
+}
+
+// final is the error of an item whose time is up (O3).
+func (e *engine) final(it *item, why *kv.Error) *kv.Error {
+	code, what := kv.ErrUnavailable, "was not executed"
+	if it.res.Maybe {
+		code, what = kv.ErrAmbiguous, "may or may not have been executed"
+	}
+	err := kv.Errorf(code, "request at key %s %s: %s", it.key, what, why.Msg)
+	if it.last != nil {
+		err.Msg += "; last answer: " + it.last.Error()
+	}
+	return err
+}
+
+// results lists the outcomes in the order of the requests, and the pieces of one request in the order of cutting.
+func (e *engine) results() []Result {
+	out := make([]Result, 0, len(e.items))
+	for _, it := range e.items {
+		if it.seq >= 0 {
+			out = append(out, it.res)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Result) int { return cmp.Compare(a.Index, b.Index) })
+	return out
+}
