@@ -1,0 +1,68 @@
+# Longitude. `make` lists the targets.
+
+GO       ?= go
+BIN      := bin/longitude
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+# gms_pure_go: Go's regexp in place of ICU, whose headers a fresh machine lacks; with it the binary needs no cgo.
+TAGS     := gms_pure_go
+# invariants: costly assertions, ours and Pebble's.
+TESTTAGS := $(TAGS),invariants
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Packages whose tests link go-mysql-server are tested without -race: compiling it once more for the race detector takes
+# longer than all the tests. What decides about time, order and replication stands below it, and is tested with -race.
+LIST      = $(GO) list -tags $(TESTTAGS) -f '{{.ImportPath}} {{join .Deps " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...
+USESQL   := go-mysql-server|longitude/internal/(server|demo|sql/engine)
+RACEPKGS  = $(shell $(LIST) | grep -vE '$(USESQL)' | cut -d' ' -f1)
+SQLPKGS   = $(shell $(LIST) | grep -E '$(USESQL)' | cut -d' ' -f1 | grep -vE '/(e2e|internal/deps)$$')
+
+# make sim: the seed to replay, or how many seeds to run and from which.
+SEED  ?=
+SEEDS ?= 20
+FIRST ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help build cross demo test check fmt lint unit unit-sql sim e2e bench clean
+
+help: ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/longitude: one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/longitude
+
+cross: ## build the binary for linux/arm64 as well
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN)-arm64 ./cmd/longitude
+
+demo: build ## three nodes in one process under three regimes of clocks; ARGS="--exit --workers 50 ..." (see demo --help)
+	@$(BIN) demo $(ARGS)
+
+test: lint build unit unit-sql e2e ## everything a merge needs: lint, unit tests, short simulation, three real processes
+
+check: test ## the same as test
+
+fmt: ## format the sources
+	gofmt -w $$(git ls-files '*.go')
+
+lint: ## formatting, vet and staticcheck
+	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "not formatted (make fmt mends it):"; echo "$$out"; exit 1; fi
+	CGO_ENABLED=0 $(GO) vet -tags $(TESTTAGS) ./...
+	CGO_ENABLED=0 $(GO) run $(STATICCHECK) -tags $(TESTTAGS) ./...
+
+unit: ## tests of every package below SQL, and short simulations, with the race detector
+	$(GO) test -race -timeout 10m -tags $(TESTTAGS) $(RACEPKGS)
+
+unit-sql: ## tests of the packages that link the SQL engine
+	CGO_ENABLED=0 $(GO) test -timeout 10m -tags $(TESTTAGS) $(SQLPKGS)
+
+sim: ## simulate clusters: SEEDS=20 FIRST=1, or SEED=7 to replay one
+	SIM_SEED=$(SEED) SIM_SEEDS=$(SEEDS) SIM_FIRST=$(FIRST) $(GO) test -timeout 60m -tags invariants -count=1 -v -run Sim ./internal/sim
+
+e2e: build ## start three real processes, kill them in turn under load, and look for anything lost
+	LONGITUDE_BIN=$(CURDIR)/$(BIN) CGO_ENABLED=0 $(GO) test -timeout 10m -count=1 -tags $(TAGS) ./e2e
+
+bench: ## micro-benchmarks of the rooms below SQL
+	$(GO) test -run '^$$' -bench . -benchmem $(RACEPKGS)
+
+clean: ## remove what build made
+	rm -rf bin
