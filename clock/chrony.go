@@ -1,0 +1,234 @@
+package clock
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/facebook/time/ntp/chrony"
+)
+
+// Chrony asks chronyd, over its command protocol, how far the system clock may be from the time of its sources. The
+// daemon disciplines the clock; nothing is asked of it but `tracking`, which it answers to everybody on the machine.
+//
+// HAZARD: the bound rests on chronyd's sources being honest and on maxclockerror and maxslewrate in chrony.conf being at
+// most what drift and slew say here. docs/time.md lists the settings.
+type Chrony struct {
+	// Addr is host:port or the path of a unix socket; empty: 127.0.0.1:323, then [::1]:323.
+	Addr string
+	// Drift (ppb) is what the oscillator may be off: at least chronyd's maxclockerror.
+	Drift int64
+	// Slew (ppb) is chronyd's maxslewrate: between two polls it may move to a worse estimate and slew the clock to it.
+	Slew int64
+	// Margin widens the bound on each side.
+	Margin time.Duration
+	// Stratum is the highest that is believed. Behind a server with a `local` directive there is only this to tell that
+	// nobody is synchronised.
+	Stratum uint16
+
+	leaping bool // fenced off a leap second, until the daemon says that it is over
+	conn    net.Conn
+	own     string // path of our end of a unix socket
+	seq     uint32
+}
+
+// Defaults of Chrony.
+const (
+	DefaultSlew    = 500_000 // the recommended maxslewrate; chronyd's own default is 83 333 ppm
+	DefaultStratum = 8
+	chronyTimeout  = 100 * time.Millisecond // answers come within 20 µs
+)
+
+// NewChrony makes a source with the defaults.
+func NewChrony(addr string) *Chrony {
+	return &Chrony{Addr: addr, Drift: DefaultDrift, Slew: DefaultSlew, Stratum: DefaultStratum}
+}
+
+func parseChrony(rest string) (Source, error) {
+	addr, opts, _ := strings.Cut(rest, ",")
+	c := NewChrony(addr)
+	if addr != "" && !strings.HasPrefix(addr, "/") {
+		if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+			return nil, fmt.Errorf("%q is neither HOST:PORT nor an absolute path", addr)
+		}
+	}
+	stratum := int64(c.Stratum)
+	err := options(opts, map[string]func(string) error{
+		"drift": ppb(&c.Drift, 0, MaxRate/4), "slew": ppb(&c.Slew, 0, MaxRate/2), "margin": nonNegative(&c.Margin),
+		"stratum": func(s string) error {
+			if _, err := fmt.Sscanf(s, "%d", &stratum); err != nil || stratum < 1 || stratum > 15 {
+				return fmt.Errorf("%q is not between 1 and 15", s)
+			}
+			return nil
+		},
+	})
+	c.Stratum = uint16(stratum)
+	return c, err
+}
+
+// Read implements Source: it pairs wall and monotonic clock, asks, and judges the answer. Pairing comes first, so that the
+// bound, which is computed at the answer, is not older than the anchor.
+func (c *Chrony) Read(h *Host) (Sample, error) {
+	p := h.Pair()
+	t, err := c.tracking()
+	if err != nil {
+		c.drop()
+		return Sample{}, err
+	}
+	return c.judge(p, t)
+}
+
+// Close implements io.Closer. A later Read opens the socket again.
+func (c *Chrony) Close() error {
+	c.drop()
+	return nil
+}
+
+func (c *Chrony) tracking() (*chrony.Tracking, error) {
+	if c.conn != nil {
+		return c.exchange()
+	}
+	addrs := []string{c.Addr}
+	if c.Addr == "" {
+		addrs = []string{"127.0.0.1:323", "[::1]:323"}
+	}
+	var errs []error
+	for _, a := range addrs {
+		err := c.dial(a)
+		if err == nil {
+			var t *chrony.Tracking
+			if t, err = c.exchange(); err == nil {
+				return t, nil
+			}
+			c.drop()
+		}
+		errs = append(errs, fmt.Errorf("chronyd at %s: %w", a, err))
+	}
+	return nil, errors.Join(errs...)
+}
+
+var socketNumber atomic.Uint32
+
+func (c *Chrony) dial(addr string) (err error) {
+	if !strings.HasPrefix(addr, "/") {
+		c.conn, err = net.Dial("udp", addr)
+		return err
+	}
+	// chronyd answers to the path that we bind, and runs as a user of its own, mostly with a private /tmp: so it is made
+	// beside its socket, as chronyc does, and open to all.
+	c.own = filepath.Join(filepath.Dir(addr), fmt.Sprintf("longitude.%d.%d.sock", os.Getpid(), socketNumber.Add(1)))
+	_ = os.Remove(c.own) // of an earlier process with our id
+	conn, err := net.DialUnix("unixgram", &net.UnixAddr{Name: c.own, Net: "unixgram"}, &net.UnixAddr{Name: addr, Net: "unixgram"})
+	if err != nil {
+		_ = os.Remove(c.own)
+		return err
+	}
+	c.conn = conn
+	return os.Chmod(c.own, 0o666)
+}
+
+func (c *Chrony) drop() {
+	if c.conn != nil {
+		_ = c.conn.Close()
+		c.conn = nil
+	}
+	if c.own != "" {
+		_ = os.Remove(c.own)
+		c.own = ""
+	}
+}
+
+// exchange sends one request and waits for its answer. Answers to earlier requests, which came after their deadline, are
+// dropped: taking them for ours would put every later reading one poll behind.
+func (c *Chrony) exchange() (*chrony.Tracking, error) {
+	c.seq++
+	req := chrony.NewTrackingPacket()
+	req.SetSequence(c.seq)
+	var buf bytes.Buffer
+	if err := binary.Write(&buf, binary.BigEndian, req); err != nil {
+		return nil, err
+	}
+	if err := c.conn.SetDeadline(time.Now().Add(chronyTimeout)); err != nil {
+		return nil, err
+	}
+	if _, err := c.conn.Write(buf.Bytes()); err != nil {
+		return nil, err
+	}
+	in := make([]byte, 1024)
+	for {
+		n, err := c.conn.Read(in)
+		if err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				return nil, fmt.Errorf("no answer within %s", chronyTimeout)
+			}
+			return nil, err
+		}
+		t, err := parseTracking(in[:n], c.seq)
+		if errors.Is(err, errNotOurs) {
+			continue
+		}
+		return t, err
+	}
+}
+
+var errNotOurs = errors.New("not the answer to our request")
+
+const (
+	replyHeadBytes     = 28
+	replyTrackingBytes = 104
+	cmdTracking        = 33
+)
+
+// parseTracking reads one datagram. What is not a reply to the request with this sequence is errNotOurs.
+func parseTracking(b []byte, seq uint32) (*chrony.Tracking, error) {
+	be := binary.BigEndian
+	if len(b) < replyHeadBytes || b[1] != 2 || be.Uint16(b[4:]) != cmdTracking || be.Uint32(b[16:]) != seq {
+		return nil, errNotOurs
+	}
+	if b[0] != 6 {
+		return nil, fmt.Errorf("chronyd speaks version %d of its protocol, we version 6", b[0])
+	}
+	// The library's decoder can only be reached through its client, so the client gets a connection that plays the datagram.
+	reply, err := (&chrony.Client{Connection: playback{bytes.NewReader(b)}}).Communicate(chrony.NewTrackingPacket())
+	if err != nil {
+		return nil, err
+	}
+	t, ok := reply.(*chrony.ReplyTracking)
+	if !ok || len(b) < replyTrackingBytes {
+		return nil, fmt.Errorf("chronyd answered with a %T of %d bytes", reply, len(b))
+	}
+	return &t.Tracking, nil
+}
+
+type playback struct{ io.Reader }
+
+func (playback) Write(b []byte) (int, error) { return len(b), nil }
+
+func (c *Chrony) String() string {
+	var b strings.Builder
+	b.WriteString("chrony")
+	if c.Addr != "" {
+		b.WriteString(":" + c.Addr)
+	}
+	if c.Drift != DefaultDrift {
+		fmt.Fprintf(&b, ",drift=%gppm", float64(c.Drift)/1000)
+	}
+	if c.Slew != DefaultSlew {
+		fmt.Fprintf(&b, ",slew=%gppm", float64(c.Slew)/1000)
+	}
+	if c.Margin != 0 {
+		fmt.Fprintf(&b, ",margin=%s", c.Margin)
+	}
+	if c.Stratum != DefaultStratum {
+		fmt.Fprintf(&b, ",stratum=%d", c.Stratum)
+	}
+	return b.String()
+}

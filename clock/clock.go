@@ -1,0 +1,142 @@
+package clock
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options of a Clock. The zero value is right for production.
+type Options struct {
+	// MaxUncertainty is the width (latest - earliest) above which Now refuses with ErrFenced. 0: DefaultMaxUncertainty;
+	// negative: no limit. Wider means longer commit waits; it weakens no guarantee.
+	MaxUncertainty time.Duration
+	// PollInterval is the time between two polls by Start. 0: 100 ms. Shorter keeps the interval narrower between polls
+	// and notices steps of the system clock sooner.
+	PollInterval time.Duration
+	// Mono is the monotonic clock, for simulation; nil: the machine's. It must never go back.
+	Mono func() time.Duration
+	// Wall is the system clock as sources see it, for tests; nil: the machine's.
+	Wall func() Instant
+	// Boot is a monotonic clock that also runs while the machine is suspended, for tests; nil: the machine's, or none if
+	// Mono is set. The bool is false if there is none.
+	Boot func() (time.Duration, bool)
+	// Log gets a line when the state changes and when a peer is first disproved; nil: nothing.
+	Log *slog.Logger
+}
+
+// DefaultMaxUncertainty is twice the widest interval in ordinary use (static:500ms).
+const DefaultMaxUncertainty = time.Second
+
+// Clock gives readings. It is used by any number of goroutines.
+type Clock struct {
+	mono func() time.Duration // nil: time.Since(base)
+	base time.Time
+	// anchor is what readings are computed from. Invariant: never nil.
+	anchor atomic.Pointer[anchor]
+	// floor is the ratchet (T3, T5): no reading is earlier. It only grows.
+	floor atomic.Int64
+
+	poll  poller
+	peers peers
+
+	opts Options
+	stop func()
+	life sync.Mutex
+}
+
+// New makes a clock that has no reading until Poll or Start has asked the source.
+func New(src Source, o Options) *Clock {
+	if o.MaxUncertainty == 0 {
+		o.MaxUncertainty = DefaultMaxUncertainty
+	}
+	if o.PollInterval <= 0 {
+		o.PollInterval = 100 * time.Millisecond
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Boot == nil && o.Mono == nil {
+		o.Boot = bootTime
+	}
+	c := &Clock{mono: o.Mono, base: time.Now(), opts: o}
+	c.poll.src = src
+	c.poll.host = &Host{base: c.base, mono: o.Mono, wall: o.Wall, boot: o.Boot}
+	c.peers.byID = make(map[uint32]*disproof)
+	c.anchor.Store(dead(Unknown, ErrUnknown, "the source has not been asked yet"))
+	return c
+}
+
+// now is the monotonic clock. time.Since on a base made with the clock costs one vDSO call, and works in a synctest bubble.
+func (c *Clock) now() int64 {
+	if c.mono != nil {
+		return int64(c.mono())
+	}
+	return int64(time.Since(c.base))
+}
+
+// Now takes a reading. It does not block, does not allocate, and costs less than time.Now. The error is ErrUnknown,
+// ErrDisrupted or ErrFenced; Status tells why.
+func (c *Clock) Now() (Interval, error) {
+	a := c.anchor.Load() // before the monotonic clock, so that the age is not negative
+	age := c.now() - a.mono
+	if uint64(age) > a.limit {
+		return c.refuse(a)
+	}
+	g := a.growth(age)
+	e, l := a.lo+age-g, a.hi+age+g
+	if a.bridge || c.anchor.Load() != a {
+		// The anchor is being replaced: what this reading says about the past has to reach the floor before its
+		// successor is read (T3).
+		c.raise(e)
+	}
+	if f := c.floor.Load(); f > e {
+		e = f
+		if e > l {
+			return Interval{}, ErrDisrupted // T2: the present anchor contradicts what was read, or learned from peers, before
+		}
+	}
+	return Interval{Instant(e), Instant(l)}, nil
+}
+
+// refuse says why the anchor gives no reading, unless it has been replaced meanwhile.
+func (c *Clock) refuse(a *anchor) (Interval, error) {
+	if c.anchor.Load() != a {
+		return c.Now()
+	}
+	if a.usable() && c.now() < a.mono {
+		panic(fmt.Sprintf("clock: the monotonic clock went back: anchor made at %d, now %d", a.mono, c.now()))
+	}
+	return Interval{}, a.refusal
+}
+
+// raise lifts the floor to at least e.
+func (c *Clock) raise(e int64) {
+	for f := c.floor.Load(); f < e; f = c.floor.Load() {
+		if c.floor.CompareAndSwap(f, e) {
+			return
+		}
+	}
+}
+
+// publish replaces the anchor so that earliest does not go back (T3), without readers ever waiting:
+//
+//  1. A copy of the old anchor marked bridge takes its place. Who read the old one sees that it is still there (so the
+//     reading was taken before step 2), or raises the floor himself. Who reads the bridge raises the floor.
+//  2. The floor is raised to what the old anchor says now. It is no lower than any reading that was checked in step 1.
+//  3. The new anchor takes its place. Its readings are no lower than the floor.
+//
+// Raising the floor only after step 3 would let a reading of the new anchor, taken in between, be earlier than one of
+// the old anchor that somebody already has.
+func (c *Clock) publish(next *anchor) {
+	if old := c.anchor.Load(); old.usable() {
+		bridge := *old
+		bridge.bridge = true
+		c.anchor.Store(&bridge)
+		age := min(uint64(c.now()-old.mono), old.limit)
+		c.raise(int64(old.at(int64(age)).Earliest))
+	}
+	c.anchor.Store(next)
+}

@@ -1,0 +1,115 @@
+package clock
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Status is what people want to know about a clock.
+type Status struct {
+	Source string
+	State  State
+	Err    error    // why there is no reading; nil if there is one
+	Now    Interval // the reading, or, if there is an anchor that is too wide, what it would be
+	// Bound is half the width: the ± that people speak of.
+	Bound time.Duration
+	Age   time.Duration // since the last good answer of the source; -1 if there was none, or it was dropped
+	Rate  int64         // ppb by which each end moves outward
+	// Why explains the state, with numbers.
+	Why string
+	// Ratchet is how far earliest is held above what the anchor alone would say.
+	Ratchet time.Duration
+
+	Polls, Failures uint64
+	LastError       string
+	LastErrorAge    time.Duration
+	Disruptions     uint64
+	LastDisruption  string // a step with its size, a suspension, a contradiction
+	DisruptionAge   time.Duration
+
+	Disproofs []Disproof
+	Limit     time.Duration // Options.MaxUncertainty; negative: none
+}
+
+// Status describes the clock. It takes a lock that Poll holds while it waits for the source.
+func (c *Clock) Status() Status {
+	p := &c.poll
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	iv, err := c.Now()
+	now := c.now()
+	a := c.anchor.Load()
+	s := Status{
+		Source: p.src.String(), State: a.state, Err: err, Now: iv, Age: -1, Why: a.why,
+		Polls: p.polls, Failures: p.failures, Disruptions: p.disruptions, LastDisruption: p.lastDisruption,
+		Disproofs: c.Disproofs(), Limit: c.opts.MaxUncertainty,
+	}
+	if p.lastErr != nil {
+		s.LastError, s.LastErrorAge = p.lastErr.Error(), time.Duration(now)-p.errAt
+	}
+	if p.disruptions > 0 {
+		s.DisruptionAge = time.Duration(now) - p.disruptedAt
+	}
+	if m := p.last; m != nil {
+		age := now - m.taken
+		s.Age, s.Rate = time.Duration(age), m.rate
+		if grown := m.at(min(age, int64(MaxAge))); err != nil {
+			s.Now = grown
+		} else {
+			s.Ratchet = max(0, iv.Earliest.Sub(grown.Earliest))
+		}
+		s.Bound = s.Now.Width() / 2
+		if a.usable() {
+			s.State = a.stateAt(now - a.mono)
+		}
+	}
+	s.explain()
+	return s
+}
+
+// explain completes Why where the anchor's own words no longer say all.
+func (s *Status) explain() {
+	switch {
+	case s.Err == ErrFenced && s.Limit > 0 && s.Now.Width() > s.Limit:
+		s.Why = fmt.Sprintf("the interval is %s wide, above the maximum uncertainty of %s", s.Now.Width(), s.Limit)
+		s.appendError()
+	case s.Err == ErrUnknown && s.Age >= 0:
+		s.Why = fmt.Sprintf("the source has not answered for %s", s.Age.Round(time.Millisecond))
+		s.appendError()
+	case s.Err == ErrUnknown:
+		s.appendError()
+	case s.Err == ErrDisrupted && s.State != Disrupted:
+		s.Why = "latest lies before an earliest that was given out or learned from a peer"
+	case s.Err == nil && s.State == FreeRunning && s.LastError != "" && s.LastErrorAge < s.Age:
+		s.Why = fmt.Sprintf("no good answer for %s, the interval grows", s.Age.Round(time.Millisecond))
+		s.appendError()
+	}
+}
+
+func (s *Status) appendError() {
+	if s.LastError != "" && !strings.Contains(s.Why, s.LastError) {
+		s.Why += ": " + s.LastError
+	}
+}
+
+// String is one line for logs and consoles.
+func (s Status) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", s.Source, s.State)
+	if s.Err == nil {
+		fmt.Fprintf(&b, ", ±%s", s.Bound)
+	} else {
+		b.WriteString(", no reading")
+	}
+	if s.Why != "" {
+		fmt.Fprintf(&b, " (%s)", s.Why)
+	}
+	if s.LastDisruption != "" {
+		fmt.Fprintf(&b, "; last disruption %s ago: %s", s.DisruptionAge.Round(time.Millisecond), s.LastDisruption)
+	}
+	for _, d := range s.Disproofs {
+		fmt.Fprintf(&b, "; node %d disproves us (%d times, last %s ago, apart by %s)", d.Peer, d.Count, d.Age.Round(time.Millisecond), d.Apart())
+	}
+	return b.String()
+}
