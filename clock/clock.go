@@ -93,12 +93,25 @@ func (c *Clock) Now() (Interval, error) {
 		c.raise(e)
 	}
 	if f := c.floor.Load(); f > e {
-		e = f
-		if e > l {
-			return Interval{}, ErrDisrupted // T2: the present anchor contradicts what was read, or learned from peers, before
+		if f > l {
+			return c.overtaken()
 		}
+		e = f
 	}
 	return Interval{Instant(e), Instant(l)}, nil
+}
+
+// overtaken is called where the floor is above latest (T2). If the floor rose after the monotonic clock was read, because
+// this goroutine was off the processor in between, a new reading is all that is needed. If it was there before, the anchor
+// contradicts what was read or learned from peers earlier, and one of them is false.
+func (c *Clock) overtaken() (Interval, error) {
+	f := c.floor.Load()
+	a := c.anchor.Load()
+	age := c.now() - a.mono
+	if uint64(age) <= a.limit && Instant(f) > a.at(age).Latest && c.anchor.Load() == a {
+		return Interval{}, ErrDisrupted
+	}
+	return c.Now()
 }
 
 // refuse says why the anchor gives no reading, unless it has been replaced meanwhile.

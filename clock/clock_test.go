@@ -146,29 +146,39 @@ func TestEarliestNeverGoesBack(t *testing.T) {
 	}
 }
 
-// A peer's earliest is taken up to our own latest. Beyond it disproves one of us, and must not drag us along.
+// A peer's earliest is taken up to our own latest. Beyond it disproves one of us, and must not drag us along. Its latest
+// means something only in an answer: it was read after we had asked.
 func TestObserve(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tc := range []struct {
 		name             string
 		earliest, latest time.Duration // of the peer, from true time; ours is ±10 ms
+		answer           bool          // to a message that we sent at the same moment
 		disproof, raised bool
 	}{
-		{"a little wider", -11 * ms, 11 * ms, false, false},
-		{"narrower", -1 * ms, 1 * ms, false, true},
-		{"much wider", -500 * ms, 500 * ms, false, false},
-		{"ahead, touching", 10 * ms, 30 * ms, false, true},
-		{"ahead, disjoint", 11 * ms, 31 * ms, true, false},
-		{"far ahead", time.Hour, 2 * time.Hour, true, false},
-		{"behind, touching", -30 * ms, -10 * ms, false, false},
-		{"behind, disjoint", -31 * ms, -11 * ms, true, false},
+		{"a little wider", -11 * ms, 11 * ms, false, false, false},
+		{"narrower", -1 * ms, 1 * ms, false, false, true},
+		{"much wider", -500 * ms, 500 * ms, false, false, false},
+		{"ahead, touching", 10 * ms, 30 * ms, false, false, true},
+		{"ahead, disjoint", 11 * ms, 31 * ms, false, true, false},
+		{"far ahead", time.Hour, 2 * time.Hour, false, true, false},
+		{"sent long ago", -31 * ms, -11 * ms, false, false, false},
+		{"answered behind, touching", -30 * ms, -10 * ms, true, false, false},
+		{"answered behind, disjoint", -31 * ms, -11 * ms, true, true, false},
+		{"answered ahead, disjoint", 11 * ms, 31 * ms, true, true, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := &world{}
 			c, _ := w.clock(t, Conditions{Bound: 10 * ms}, Options{})
 			_ = c.Poll()
 			was := must(t, c)
-			if got := c.Observe(7, w.truth().Add(tc.earliest), w.truth().Add(tc.latest)); got != tc.disproof {
+			var got bool
+			if tc.answer {
+				got = c.ObserveReply(7, was, w.truth().Add(tc.earliest), w.truth().Add(tc.latest))
+			} else {
+				got = c.Observe(7, w.truth().Add(tc.earliest), w.truth().Add(tc.latest))
+			}
+			if got != tc.disproof {
 				t.Fatalf("disproof %v, want %v", got, tc.disproof)
 			}
 			is := must(t, c)
@@ -267,7 +277,7 @@ func TestLiarsAreDisproved(t *testing.T) {
 	liar, ls := w.clock(t, Conditions{Bound: time.Millisecond, Lying: true, Offset: 3 * time.Millisecond}, Options{})
 	_, _ = honest.Poll(), liar.Poll()
 	h, l := must(t, honest), must(t, liar)
-	if !honest.Observe(2, l.Earliest, l.Latest) || !liar.Observe(1, h.Earliest, h.Latest) {
+	if !honest.Observe(2, l.Earliest, l.Latest) || !liar.ObserveReply(1, l, h.Earliest, h.Latest) {
 		t.Fatal("no disproof")
 	}
 	ls.Set(Conditions{Bound: time.Millisecond, Offset: 3 * time.Millisecond}) // as far off, but honest about it

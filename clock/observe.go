@@ -20,21 +20,31 @@ type disproof struct {
 	peer  Interval
 }
 
-// Observe takes the reading that a peer took just before sending the message that has just arrived. It reports whether
-// the two readings disprove each other: then one of the two clocks, we cannot know which, is outside its bound.
+// Observe takes the reading that a peer took just before sending the message that has just arrived. It reports whether the
+// two readings disprove each other: then one of the two clocks, we cannot know which, is outside its bound.
 //
-// Otherwise the peer's earliest is evidence that true time is at least there, and raises our own (T5). The peer's latest is
-// not used for anything else: by now it is in the past (T4).
+// Otherwise the peer's earliest is evidence that true time is at least there, and raises our own (T5). The peer's latest
+// says nothing here: the message may have been under way for long, so it may well be in the past. That the peer is behind is
+// found by the peer, when it hears from us, or by ObserveReply.
 func (c *Clock) Observe(peer uint32, earliest, latest Instant) (disproof bool) {
+	return c.ObserveReply(peer, Interval{}, earliest, latest)
+}
+
+// ObserveReply is Observe for the answer to a message of ours. sent is the reading that we took before sending it: the peer
+// took its own after that, so a latest below our earliest of then is a disproof too.
+func (c *Clock) ObserveReply(peer uint32, sent Interval, earliest, latest Instant) (disproof bool) {
 	iv, err := c.Now()
 	if err != nil {
 		return false // no reading to compare with
 	}
-	if earliest > iv.Latest || latest < iv.Earliest {
+	switch {
+	case earliest > iv.Latest:
 		c.countDisproof(peer, iv, Interval{earliest, latest})
 		return true
-	}
-	if earliest > iv.Earliest {
+	case latest < sent.Earliest:
+		c.countDisproof(peer, sent, Interval{earliest, latest})
+		return true
+	case earliest > iv.Earliest:
 		c.raise(int64(earliest))
 	}
 	return false

@@ -81,8 +81,10 @@ func (c *Clock) accept(s Sample) error {
 			}
 		}
 	}
-	if f := Instant(c.floor.Load()); s.Latest < f {
-		return c.disrupt(fmt.Sprintf("the source's latest is %s before an earliest that was given out", f.Sub(s.Latest)))
+	// The floor first, then the time: readers go on raising the floor while we are here.
+	f := Instant(c.floor.Load())
+	if l := next.at(min(c.now()-next.taken, int64(MaxAge))).Latest; l < f {
+		return c.disrupt(fmt.Sprintf("the source's latest is %s before an earliest that was given out", f.Sub(l)))
 	}
 	p.wait, p.last = false, next
 	if p.fenced != "" {
