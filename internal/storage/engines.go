@@ -1,0 +1,201 @@
+// Package storage keeps one node's data: two Pebble instances under one directory.
+//
+//	log    Raft logs, hard states and the store's own notes. Written by CommitLog, which returns once the batch is on
+//	       disk: one fsync for whatever the batch gathers of all groups.
+//	state  what the logs have been applied to. Written by ApplyState, which syncs nothing; after a crash it is as of
+//	       some earlier moment, and the log brings it forward again.
+//
+//	S1  What CommitLog has acknowledged survives any crash.
+//	S2  After a crash state is a prefix of the batches applied to it: all of a batch or nothing, in order. How long the
+//	    prefix is at least is what Durable reads.
+//	S3  A store belongs to one node of one cluster and has one format, both recorded in it; it is never opened as
+//	    another's, nor by two processes.
+//	S4  After the first failed write nothing is acknowledged any more: the error is kept (Failed), told once to
+//	    Options.OnFatal, and returned by every later write.
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Options of a store.
+type Options struct {
+	FS  vfs.FS // nil: the operating system's, watched for slow operations
+	Dir string // made if it does not exist
+
+	// Cache is the block cache of both instances together, in bytes. Default 128 MiB. Reads that miss it cost a system
+	// call, or a disk access.
+	Cache int64
+	// Deterministic is for simulation: nothing is written in the background, so that the bytes on (simulated) disk
+	// depend on the calls alone. The store then only grows.
+	Deterministic bool
+	// OnFatal is told, once, that the store cannot go on. It may end the process, or return; then writes fail (S4).
+	// It must not call the store. Default: nothing.
+	OnFatal func(*FatalError)
+	Log     *slog.Logger // nil: discard
+}
+
+// Engines is an open store. Reading goes to Log and State directly; writing through CommitLog and ApplyState.
+type Engines struct {
+	Log   *pebble.DB
+	State *pebble.DB
+
+	fs     vfs.FS
+	dir    string
+	cache  *pebble.Cache
+	lock   *pebble.Lock
+	report *reporter
+	stalls [2]atomic.Uint64 // of log and state
+	isOpen atomic.Bool
+}
+
+// Open opens the store in a directory, or makes a new one there if it is empty. Its errors are for people: they say what
+// to do.
+func Open(o Options) (*Engines, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Cache == 0 {
+		o.Cache = 128 << 20
+	}
+	e := &Engines{fs: o.FS, dir: o.Dir, report: &reporter{dir: o.Dir, log: o.Log, onFatal: o.OnFatal}}
+	if e.fs == nil {
+		e.fs = vfs.Default
+	}
+	if err := e.open(o); err != nil {
+		e.close()
+		return nil, err
+	}
+	e.isOpen.Store(true)
+	return e, nil
+}
+
+func (e *Engines) open(o Options) (err error) {
+	if err := makeDir(e.fs, o.Dir); err != nil {
+		return explain(o.Dir, err)
+	}
+	if e.lock, err = pebble.LockDirectory(o.Dir, e.fs); err != nil {
+		return explainLock(o.Dir, err)
+	}
+	e.cache = pebble.NewCache(o.Cache)
+	if e.Log, err = pebble.Open(e.fs.PathJoin(o.Dir, "log"), e.logOptions(o)); err != nil {
+		return explain(o.Dir, err)
+	}
+	if err := e.checkFormat(); err != nil {
+		return err
+	}
+	if e.State, err = pebble.Open(e.fs.PathJoin(o.Dir, "state"), e.stateOptions(o)); err != nil {
+		return explain(o.Dir, err)
+	}
+	return nil
+}
+
+// CommitLog writes a batch to the log instance and returns once it is on disk.
+func (e *Engines) CommitLog(b *pebble.Batch) error { return e.write(e.Log, b, pebble.Sync) }
+
+// ApplyState writes a batch to the state instance. It is visible when the call returns, and durable some time after.
+func (e *Engines) ApplyState(b *pebble.Batch) error { return e.write(e.State, b, pebble.NoSync) }
+
+// write never trusts Pebble's nil alone: if a commit fails, Pebble tells its logger, which normally ends the process,
+// and returns nil if that comes back.
+func (e *Engines) write(db *pebble.DB, b *pebble.Batch, o *pebble.WriteOptions) error {
+	if err := e.Failed(); err != nil {
+		return err
+	}
+	if err := db.Apply(b, o); err != nil {
+		return e.report.fatal(err)
+	}
+	return e.Failed()
+}
+
+// FlushState makes everything applied so far durable. It waits for the disk.
+func (e *Engines) FlushState() error {
+	if err := e.Failed(); err != nil {
+		return err
+	}
+	if err := e.State.Flush(); err != nil {
+		return e.report.fatal(err)
+	}
+	return e.Failed()
+}
+
+// Durable reads a key of the state instance as it would be read after a crash now. ok is false if it is absent.
+func (e *Engines) Durable(engineKey []byte) (value []byte, ok bool, err error) {
+	it, err := e.State.NewIter(&pebble.IterOptions{
+		OnlyReadGuaranteedDurable: true,
+		LowerBound:                engineKey,
+		UpperBound:                append(engineKey[:len(engineKey):len(engineKey)], 0x00),
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if it.First() {
+		v, verr := it.ValueAndErr()
+		value, ok, err = append([]byte(nil), v...), true, verr
+	}
+	return value, ok, errors.Join(err, it.Close())
+}
+
+// Failed returns the error that the store failed with (S4), a *FatalError, or nil.
+func (e *Engines) Failed() error { return e.report.failed() }
+
+// Dir is the store's directory.
+func (e *Engines) Dir() string { return e.dir }
+
+// Close closes the store. Nobody may be using it any more. State need not be flushed before: the log brings it back.
+func (e *Engines) Close() error {
+	if !e.isOpen.Swap(false) {
+		return fmt.Errorf("store %s: closed twice", e.dir)
+	}
+	return e.close()
+}
+
+func (e *Engines) close() error {
+	var errs []error
+	for _, db := range []*pebble.DB{e.State, e.Log} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	if e.cache != nil {
+		e.cache.Unref()
+	}
+	if e.lock != nil {
+		errs = append(errs, e.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// makeDir makes a directory and its parents, each of which survives a crash once this returns.
+func makeDir(fs vfs.FS, dir string) error {
+	switch info, err := fs.Stat(dir); {
+	case err == nil && !info.IsDir():
+		return errNotDir
+	case err == nil:
+		return nil
+	}
+	if parent := fs.PathDir(dir); parent != dir {
+		if err := makeDir(fs, parent); err != nil {
+			return err
+		}
+		if err := fs.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		return syncDir(fs, parent)
+	}
+	return fs.MkdirAll(dir, 0o755)
+}
+
+func syncDir(fs vfs.FS, dir string) error {
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,359 @@
+package storage
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/cockroachkvs"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+func open(t *testing.T, fs vfs.FS, dir string) *Engines {
+	t.Helper()
+	e, err := Open(Options{FS: fs, Dir: dir, Cache: 1 << 20, Deterministic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func writeBoth(t *testing.T, e *Engines, n int) {
+	t.Helper()
+	key := fmt.Appendf(nil, "k%02d", n)
+	l, s := e.Log.NewBatch(), e.State.NewBatch()
+	defer l.Close()
+	defer s.Close()
+	if err := l.Set(key, []byte("entry"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.CommitLog(l); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Set(Key(key), []byte("applied"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.ApplyState(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func count(t *testing.T, db *pebble.DB) (n int) {
+	t.Helper()
+	it, err := db.NewIter(&pebble.IterOptions{LowerBound: []byte("k\x00")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for it.First(); it.Valid(); it.Next() {
+		n++
+	}
+	if err := it.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// S1, S2: a crash keeps every acknowledged log batch, and of state what was flushed.
+func TestCrashKeepsTheLogAndFlushedState(t *testing.T) {
+	fs := vfs.NewCrashableMem()
+	e := open(t, fs, "a/store")
+	if err := e.Claim(Identity{Cluster: kv.ClusterID{1}, Node: 3}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 10 {
+		writeBoth(t, e, n)
+		if n == 4 {
+			if err := e.FlushState(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, ok, _ := e.Durable(Key(kv.Key("k04"))); !ok {
+		t.Error("k04 was flushed, but does not read as durable")
+	}
+	if _, ok, _ := e.Durable(Key(kv.Key("k05"))); ok {
+		t.Error("k05 was not flushed, but reads as durable")
+	}
+	crashed := fs.CrashClone(vfs.CrashCloneCfg{})
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	e = open(t, crashed, "a/store")
+	defer e.Close()
+	if n := count(t, e.Log); n != 10 {
+		t.Errorf("log has %d of 10 acknowledged entries", n)
+	}
+	if n := count(t, e.State); n != 5 {
+		t.Errorf("state has %d keys, 5 were flushed", n)
+	}
+	if id, ok, err := e.Identity(); err != nil || !ok || id.Node != 3 || id.Cluster != (kv.ClusterID{1}) {
+		t.Errorf("identity after the crash: %v %v %v", id, ok, err)
+	}
+}
+
+// S1, S2 again, at every sync: whatever moment the disk is cut off at, no acknowledged entry is missing and state is a
+// prefix.
+func TestCrashAtEverySync(t *testing.T) {
+	fs := vfs.NewCrashableMem()
+	type cut struct {
+		disk  *vfs.MemFS
+		acked int
+	}
+	var cuts []cut
+	acked := 0
+	watched := errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		switch op.Kind {
+		case errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo:
+			cuts = append(cuts, cut{fs.CrashClone(vfs.CrashCloneCfg{}), acked})
+		}
+		return nil
+	}))
+	e := open(t, watched, "store")
+	cuts = nil // making the store is a matter of its own
+	for n := range 8 {
+		writeBoth(t, e, n)
+		acked++
+		if n%3 == 2 {
+			if err := e.FlushState(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	taken := cuts
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range taken {
+		e := open(t, c.disk, "store")
+		if n := count(t, e.Log); n < c.acked {
+			t.Errorf("cut %d: log has %d entries, %d were acknowledged", i, n, c.acked)
+		}
+		if n := count(t, e.State); n > c.acked+1 || n%3 != 0 {
+			t.Errorf("cut %d: state has %d keys, which is no flushed prefix", i, n)
+		}
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(taken) < 8 {
+		t.Errorf("only %d syncs for 8 acknowledged batches", len(taken))
+	}
+}
+
+// Opening fails in words that say what to do.
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	used := filepath.Join(dir, "used")
+	running := open(t, nil, used)
+	defer running.Close()
+
+	strange := filepath.Join(dir, "strange")
+	db, err := pebble.Open(filepath.Join(strange, "log"), &pebble.Options{Logger: &pebbleLogger{report: &reporter{log: running.report.log}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Set([]byte("x"), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	newer := vfs.NewMem()
+	e := open(t, newer, "store")
+	if err := e.putNote(formatNote, []byte{9}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	failing := func(err error) vfs.FS {
+		return errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind == errorfs.OpMkdirAll || op.Kind == errorfs.OpCreate {
+				return &os.PathError{Op: "open", Path: op.Path, Err: err}
+			}
+			return nil
+		}))
+	}
+	for _, c := range []struct {
+		name string
+		fs   vfs.FS
+		dir  string
+		want []string
+	}{
+		{"not a directory", nil, file, []string{"not a directory", "hint: give --store a directory"}},
+		{"below a file", nil, filepath.Join(file, "x"), []string{"hint: give --store a directory"}},
+		{"locked", nil, used, []string{"in use by another process", "hint:"}},
+		{"another database", nil, strange, []string{"not a Longitude store"}},
+		{"another format", newer, "store", []string{"format [9]", "knows format 1"}},
+		{"no permission", failing(syscall.EACCES), "store", []string{"permission denied", "chown"}},
+		{"disk full", failing(syscall.ENOSPC), "store", []string{"no space left", "disk is full"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Open(Options{FS: c.fs, Dir: c.dir, Deterministic: true})
+			if err == nil {
+				t.Fatal("opened")
+			}
+			for _, w := range c.want {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("%q is not in: %v", w, err)
+				}
+			}
+		})
+	}
+}
+
+// S3: a store is claimed once.
+func TestClaim(t *testing.T) {
+	e := open(t, vfs.NewMem(), "store")
+	defer e.Close()
+	one := Identity{Cluster: kv.ClusterID{1}, Node: 1}
+	if _, ok, err := e.Identity(); ok || err != nil {
+		t.Fatalf("a new store has an identity: %v", err)
+	}
+	for range 2 {
+		if err := e.Claim(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Claim(Identity{Cluster: one.Cluster, Node: 2}); err == nil || !strings.Contains(err.Error(), "belongs to node 1, not to node 2") {
+		t.Error(err)
+	}
+	if err := e.Claim(Identity{Cluster: kv.ClusterID{2}, Node: 1}); err == nil || !strings.Contains(err.Error(), "of cluster 01000000") {
+		t.Error(err)
+	}
+}
+
+// S4: fail the first sync of a commit, then the second, and so on: what was acknowledged before is there afterwards,
+// nothing is acknowledged from then on, and it is told once.
+func TestWriteErrorsAreFatal(t *testing.T) {
+	for failAt := range 6 {
+		mem := vfs.NewCrashableMem()
+		syncs := -1 << 30
+		fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+			switch op.Kind {
+			case errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo:
+				if strings.Contains(op.Path, "log") {
+					syncs++
+					if syncs > failAt {
+						return syscall.ENOSPC
+					}
+				}
+			}
+			return nil
+		}))
+		var told []*FatalError
+		e, err := Open(Options{FS: fs, Dir: "store", Deterministic: true, OnFatal: func(f *FatalError) { told = append(told, f) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		syncs = 0
+		acked := 0
+		for n := range 8 {
+			b := e.Log.NewBatch()
+			if err := b.Set(fmt.Appendf(nil, "k%02d", n), nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			err := e.CommitLog(b)
+			if err == nil && e.Failed() != nil {
+				t.Fatal("acknowledged after a failure")
+			}
+			if err != nil && !strings.Contains(err.Error(), "disk is full") {
+				t.Fatalf("unclear: %v", err)
+			}
+			if err == nil {
+				acked++
+			}
+		}
+		if acked != failAt {
+			t.Errorf("sync %d fails: %d batches acknowledged", failAt, acked)
+		}
+		if len(told) != 1 || e.ApplyState(e.State.NewBatch()) == nil || e.FlushState() == nil {
+			t.Errorf("told %d times; later writes must fail", len(told))
+		}
+		after := open(t, mem.CrashClone(vfs.CrashCloneCfg{}), "store")
+		if n := count(t, after.Log); n < acked {
+			t.Errorf("%d entries after the crash, %d acknowledged", n, acked)
+		}
+		if err := after.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Engine keys sort as the package says, and decode to what they were made of.
+func TestKeys(t *testing.T) {
+	ts := func(w int64, l uint32) clock.Timestamp { return clock.Timestamp{Wall: w, Logical: l} }
+	type kt struct {
+		k  string
+		ts clock.Timestamp
+	}
+	sorted := []kt{{"", ts(0, 0)}, {"", ts(5, 0)}, {"\x00", ts(0, 0)}, {"a", ts(0, 0)}, {"a", ts(9, 1)}, {"a", ts(9, 0)},
+		{"a", ts(8, 7)}, {"a", ts(0, 1)}, {"a\x00", ts(3, 0)}, {"a\x00\x00", ts(0, 0)}, {"a\x00b", ts(9, 9)}, {"ab", ts(1, 0)}, {"b", ts(0, 0)}}
+	var prev []byte
+	for i, s := range sorted {
+		var e []byte
+		if s.ts.IsZero() {
+			e = Key(kv.Key(s.k))
+		} else {
+			e = Version(kv.Key(s.k), s.ts)
+		}
+		k, got, err := Decode(e)
+		if err != nil || string(k) != s.k || got != s.ts {
+			t.Errorf("%q@%v decodes to %q@%v, %v", s.k, s.ts, k, got, err)
+		}
+		if i > 0 && cockroachkvs.Compare(prev, e) >= 0 {
+			t.Errorf("%x does not sort before %x", prev, e)
+		}
+		prev = e
+	}
+	for _, bad := range []string{"", "\x01", "a", "a\x00\x01\x02\x03"} {
+		if _, _, err := Decode([]byte(bad)); err == nil {
+			t.Errorf("%q decodes", bad)
+		}
+	}
+}
+
+func TestNotesAndMetrics(t *testing.T) {
+	e := open(t, vfs.NewMem(), "store")
+	if _, ok, err := e.Note("high water"); ok || err != nil {
+		t.Error(ok, err)
+	}
+	if err := e.SetNote("high water", []byte("7")); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok, err := e.Note("high water"); string(v) != "7" || !ok || err != nil {
+		t.Error(v, ok, err)
+	}
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(e.Collectors()...)
+	for range 2 { // open and closed
+		families, err := reg.Gather()
+		if err != nil || len(families) == 0 {
+			t.Errorf("%d families, %v", len(families), err)
+		}
+		if e.isOpen.Load() {
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if e.Close() == nil {
+		t.Error("closed twice")
+	}
+}

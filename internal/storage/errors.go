@@ -1,0 +1,135 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// FatalError says why the store cannot go on.
+type FatalError struct {
+	Dir  string
+	Err  error
+	Hint string // what to do
+}
+
+func (f *FatalError) Error() string {
+	return fmt.Sprintf("store %s: %v\nnothing acknowledged is lost; this node stops, the others serve its ranges\nhint: %s", f.Dir, f.Err, f.Hint)
+}
+
+func (f *FatalError) Unwrap() error { return f.Err }
+
+var (
+	errNotDir      = errors.New("it is a file, not a directory")
+	errNoStoreHere = errors.New("there is a Pebble database here that is not a Longitude store")
+)
+
+// hint tells what to do about an error of the file system.
+func hint(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), strings.Contains(err.Error(), "no space left"):
+		return "the disk is full: free some space or move the directory to a larger disk, then start the node again"
+	case errors.Is(err, fs.ErrPermission):
+		return "this user may not use the directory: run as its owner, or change the owner with chown -R"
+	case errors.Is(err, syscall.EROFS):
+		return "the file system is mounted read-only, often after a disk error: see dmesg"
+	case errors.Is(err, errNotDir), errors.Is(err, syscall.ENOTDIR):
+		return "give --store a directory, new or existing"
+	case errors.Is(err, errNoStoreHere):
+		return "give --store a directory of its own"
+	case errors.Is(err, pebble.ErrCorruption):
+		return "data on disk are damaged: see dmesg and the disk's health; move the directory away and start the node " +
+			"anew on an empty one, the other replicas will refill it"
+	case errors.Is(err, syscall.EIO):
+		return "the disk reports errors: see dmesg and the disk's health"
+	}
+	return "see the log above for what the storage engine was doing, and dmesg for the disk"
+}
+
+func explain(dir string, err error) error {
+	return fmt.Errorf("store %s cannot be opened: %w\nhint: %s", dir, err, hint(err))
+}
+
+func explainLock(dir string, err error) error {
+	if errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held") ||
+		(errors.Is(err, syscall.EACCES) && !errors.As(err, new(*fs.PathError))) { // what fcntl says, and open does not
+		return fmt.Errorf("store %s is in use by another process\n"+
+			"hint: a node may be running on it already: stop that one, or give this one another --store", dir)
+	}
+	return explain(dir, err)
+}
+
+// reporter keeps the first fatal error and tells of it once.
+type reporter struct {
+	dir     string
+	log     *slog.Logger
+	onFatal func(*FatalError)
+	err     atomic.Pointer[FatalError]
+}
+
+func (r *reporter) failed() error {
+	if f := r.err.Load(); f != nil {
+		return f
+	}
+	return nil
+}
+
+// fatal returns the error that stands: this one if it is the first.
+func (r *reporter) fatal(err error) *FatalError {
+	f := &FatalError{Dir: r.dir, Err: err, Hint: hint(err)}
+	if !r.err.CompareAndSwap(nil, f) {
+		r.log.Error("storage failed again", "err", err)
+		return r.err.Load()
+	}
+	r.log.Error("storage failed", "err", err, "hint", f.Hint)
+	if r.onFatal != nil {
+		r.onFatal(f)
+	}
+	return f
+}
+
+// pebbleLogger takes what Pebble says. Fatalf returns, which Pebble bears: see Engines.write.
+type pebbleLogger struct {
+	report *reporter
+	name   string
+}
+
+func (l *pebbleLogger) Infof(format string, args ...any) {
+	l.report.log.Debug(fmt.Sprintf(format, args...), "engine", l.name)
+}
+
+func (l *pebbleLogger) Errorf(format string, args ...any) {
+	l.report.log.Warn(fmt.Sprintf(format, args...), "engine", l.name)
+}
+
+func (l *pebbleLogger) Fatalf(format string, args ...any) {
+	l.report.fatal(fmt.Errorf(strings.ReplaceAll(l.name+": "+format, ": %v", ": %w"), args...))
+}
+
+func (e *Engines) listener(name string, stalls int) *pebble.EventListener {
+	log := e.report.log
+	return &pebble.EventListener{
+		BackgroundError: func(err error) {
+			if !errors.Is(err, pebble.ErrCancelledCompaction) {
+				e.report.fatal(fmt.Errorf("%s: in the background: %w", name, err))
+			}
+		},
+		DataCorruption: func(i pebble.DataCorruptionInfo) {
+			e.report.fatal(fmt.Errorf("%s: %s: %w", name, i.Path, i.Details))
+		},
+		DiskSlow: func(i pebble.DiskSlowInfo) {
+			log.Warn("disk is slow", "engine", name, "op", i.OpType.String(), "path", i.Path, "for", i.Duration)
+		},
+		WriteStallBegin: func(i pebble.WriteStallBeginInfo) {
+			e.stalls[stalls].Add(1)
+			log.Warn("writes wait for flushes or compactions", "engine", name, "reason", i.Reason)
+		},
+		WriteStallEnd: func() { log.Info("writes go on", "engine", name) },
+	}
+}
