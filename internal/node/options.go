@@ -1,0 +1,53 @@
+package node
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
+	"github.com/longitude-db/longitude/internal/storage"
+)
+
+// Options of a node.
+type Options struct {
+	RT        rt.Runtime
+	Clock     *clock.Clock
+	Transport kv.Transport
+	Engines   *storage.Engines
+	// Self describes the node: addresses and version. ID, Cluster and Started are filled in.
+	Self kv.NodeInfo
+	// Bootstrap makes a new cluster if the store is empty. Without it an empty store joins one through Join.
+	Bootstrap bool
+	// Join carries a join message to any node of the cluster and returns its answer. It is called again until one answers.
+	Join func(*kv.Message) (*kv.Message, error)
+	// JoinLimit is how long joining is tried; 0: for ever.
+	JoinLimit time.Duration
+	// ReplicationFactor is how many replicas a range gets once there are so many nodes; default 3.
+	ReplicationFactor int
+	// Promise and Heartbeat are L and the interval of package cluster; 0: its defaults.
+	Promise, Heartbeat time.Duration
+	// Tick is the interval of Raft's heartbeats; 0: package replica's default.
+	Tick time.Duration
+	// ClockPoll is the time between two polls of the clock's source; 0: 100 ms.
+	ClockPoll time.Duration
+	Log       *slog.Logger
+}
+
+func (o *Options) fill() error {
+	if o.RT == nil || o.Clock == nil || o.Transport == nil || o.Engines == nil {
+		return errors.New("node: RT, Clock, Transport and Engines are needed")
+	}
+	if o.ReplicationFactor == 0 {
+		o.ReplicationFactor = 3
+	}
+	if o.ClockPoll == 0 {
+		o.ClockPoll = 100 * time.Millisecond
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}

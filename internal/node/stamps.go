@@ -1,0 +1,115 @@
+package node
+
+import (
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
+	"github.com/longitude-db/longitude/internal/storage"
+)
+
+const (
+	stampNote = "stamps"
+	// stampAhead is how far beyond the clock the mark is kept. Longer: rarer syncs, but a node that was killed waits
+	// longer before it serves.
+	stampAhead = 1500 * time.Millisecond
+	stampEvery = 500 * time.Millisecond
+)
+
+// stamps keeps the durable high water mark of timestamps given out (N2).
+type stamps struct {
+	rt    rt.Runtime
+	clock *clock.Clock
+	eng   *storage.Engines
+	log   *slog.Logger
+	mark  atomic.Int64 // durable
+}
+
+// load returns the mark that an earlier process left, 0 on a new store.
+func (s *stamps) load() (clock.Instant, error) {
+	v, ok, err := s.eng.Note(stampNote)
+	if err != nil || !ok {
+		return 0, err
+	}
+	if len(v) != 8 {
+		return 0, fmt.Errorf("store %s: the mark of stamps has %d bytes instead of 8: the store is damaged", s.eng.Dir(), len(v))
+	}
+	return clock.Instant(binary.BigEndian.Uint64(v)), nil
+}
+
+// raise makes the mark durable at t.
+func (s *stamps) raise(t clock.Instant) error {
+	if int64(t) <= s.mark.Load() {
+		return nil
+	}
+	if err := s.eng.SetNote(stampNote, binary.BigEndian.AppendUint64(nil, uint64(t))); err != nil {
+		return err
+	}
+	s.mark.Store(int64(t))
+	return nil
+}
+
+// extend keeps the mark ahead of the clock.
+func (s *stamps) extend() error {
+	now, err := s.clock.Now()
+	if err != nil {
+		return err
+	}
+	if time.Duration(s.mark.Load()-int64(now.Latest)) > stampAhead/2 {
+		return nil
+	}
+	return s.raise(now.Latest.Add(stampAhead))
+}
+
+// Check refuses a timestamp above the mark. The mark is above every reading unless the disk or this process stood still
+// for a second, or a timestamp far ahead of the clock is asked for; then it is raised here.
+func (s *stamps) Check(ts clock.Timestamp) error {
+	if ts.Wall <= s.mark.Load() {
+		return nil
+	}
+	now, err := s.clock.Now()
+	if err != nil {
+		return err
+	}
+	if ts.Wall > int64(now.Latest.Add(stampAhead)) {
+		return kv.Errorf(kv.ErrInternal, "timestamp %s is more than %s ahead of the clock (%s)", ts, stampAhead, now)
+	}
+	return s.raise(now.Latest.Add(stampAhead))
+}
+
+// awaitPassed waits until the clock's earliest has passed the mark that an earlier process left.
+func (s *stamps) awaitPassed(stopped rt.Signal) error {
+	mark, err := s.load()
+	if err != nil {
+		return err
+	}
+	s.mark.Store(int64(mark))
+	said := s.rt.Now()
+	for first := true; ; first = false {
+		now, err := s.clock.Now()
+		if err == nil && now.Passed(mark) {
+			return nil
+		}
+		if first || s.rt.Now()-said > 5*time.Second {
+			said = s.rt.Now()
+			if err != nil {
+				s.log.Warn("waiting for the clock", "err", err, "status", s.clock.Status().String())
+			} else if left := mark.Sub(now.Earliest); left > 2*stampAhead {
+				s.log.Warn("the clock is behind timestamps that this node gave out before it was stopped; serving begins when it has passed them",
+					"behind", left, "hint", "compare the machine's clock with a reference (chronyc tracking)")
+			}
+		}
+		wait := 20 * time.Millisecond
+		if err == nil {
+			wait = min(max(mark.Sub(now.Earliest), time.Millisecond), 500*time.Millisecond)
+		}
+		if stopped.Wait(wait) {
+			return kv.Errorf(kv.ErrUnavailable, "stopped while waiting for the clock")
+		}
+	}
+}
