@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2/cockroachkvs"
@@ -41,16 +42,15 @@ func Split(engineKey []byte) int { return cockroachkvs.Split(engineKey) }
 
 // Decode takes an engine key apart; ts is zero for an unversioned one. The key is a part of the argument.
 func Decode(engineKey []byte) (k kv.Key, ts clock.Timestamp, err error) {
-	n := cockroachkvs.Split(engineKey)
-	if n < 1 || engineKey[n-1] != 0x00 {
+	roach, version, ok := cockroachkvs.DecodeEngineKey(engineKey)
+	if !ok || (len(version) != 0 && len(version) != 8 && len(version) != 12) {
 		return nil, clock.Timestamp{}, fmt.Errorf("storage: malformed engine key %x", engineKey)
 	}
-	if n == len(engineKey) {
-		return engineKey[:n-1], clock.Timestamp{}, nil
+	if len(version) >= 8 {
+		ts.Wall = int64(binary.BigEndian.Uint64(version))
 	}
-	wall, logical, err := cockroachkvs.DecodeMVCCTimestampSuffix(engineKey[n:])
-	if err != nil {
-		return nil, clock.Timestamp{}, fmt.Errorf("storage: engine key %x: %w", engineKey, err)
+	if len(version) == 12 {
+		ts.Logical = binary.BigEndian.Uint32(version[8:])
 	}
-	return engineKey[:n-1], clock.Timestamp{Wall: int64(wall), Logical: logical}, nil
+	return roach, ts, nil
 }
