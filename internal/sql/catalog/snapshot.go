@@ -1,0 +1,107 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+// Snapshot is the catalog as of one version (K3).
+type Snapshot struct {
+	Meta      Meta
+	databases map[uint64]*Database
+	tables    map[uint64]*Table
+	byName    map[string]*Database
+	tableName map[uint64]map[string]*Table // by database
+	// Aux is for the layer above to keep what it derives from this version.
+	Aux any
+}
+
+// ParseMeta reads the meta entry; of an absent one, that of an empty catalog.
+func ParseMeta(value []byte) (Meta, error) {
+	m := Meta{Format: Format, NextID: 1}
+	if len(value) == 0 {
+		return m, nil
+	}
+	if err := json.Unmarshal(value, &m); err != nil {
+		return m, fmt.Errorf("catalog: %w", err)
+	}
+	if m.Format > Format {
+		return m, fmt.Errorf("the catalog has format %d; this version knows %d: use a newer one", m.Format, Format)
+	}
+	return m, nil
+}
+
+// Build makes a snapshot of the entries found in Span.
+func Build(entries func(yield func(kv.Key, []byte) bool)) (*Snapshot, error) {
+	s := &Snapshot{databases: map[uint64]*Database{}, tables: map[uint64]*Table{}}
+	s.Meta, _ = ParseMeta(nil)
+	var err error
+	entries(func(k kv.Key, v []byte) bool {
+		switch {
+		case bytes.Equal(k, MetaKey()):
+			s.Meta, err = ParseMeta(v)
+		case bytes.HasPrefix(k, under(partCatalog, 'd')):
+			d := new(Database)
+			if err = json.Unmarshal(v, d); err == nil {
+				s.databases[d.ID] = d
+			}
+		case bytes.HasPrefix(k, under(partCatalog, 't')):
+			t := new(Table)
+			if err = json.Unmarshal(v, t); err == nil {
+				s.tables[t.ID] = t
+			}
+		}
+		return err == nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
+	s.index()
+	return s, nil
+}
+
+func (s *Snapshot) index() {
+	s.byName, s.tableName = map[string]*Database{}, map[uint64]map[string]*Table{}
+	for _, d := range s.databases {
+		s.byName[strings.ToLower(d.Name)] = d
+		s.tableName[d.ID] = map[string]*Table{}
+	}
+	for _, t := range s.tables {
+		if in := s.tableName[t.Database]; in != nil {
+			in[strings.ToLower(t.Name)] = t
+		}
+	}
+}
+
+// Database returns the database of that name in any case, or nil.
+func (s *Snapshot) Database(name string) *Database { return s.byName[strings.ToLower(name)] }
+
+// Databases returns all databases.
+func (s *Snapshot) Databases() map[uint64]*Database { return s.databases }
+
+// Table returns the table of that name in any case, or nil.
+func (s *Snapshot) Table(database uint64, name string) *Table {
+	return s.tableName[database][strings.ToLower(name)]
+}
+
+// TableByID returns the table, or nil.
+func (s *Snapshot) TableByID(id uint64) *Table { return s.tables[id] }
+
+// Tables returns a database's tables by their names in lower case.
+func (s *Snapshot) Tables(database uint64) map[string]*Table { return s.tableName[database] }
+
+// References returns the foreign keys of all tables that refer to this one.
+func (s *Snapshot) References(database, table string) (fks []ForeignKey) {
+	for _, t := range s.tables {
+		for _, fk := range t.ForeignKeys {
+			if strings.EqualFold(fk.ParentTable, table) && strings.EqualFold(fk.ParentDatabase, database) {
+				fks = append(fks, fk)
+			}
+		}
+	}
+	return fks
+}
