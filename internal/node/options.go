@@ -9,6 +9,7 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/storage"
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // Options of a node.
@@ -33,7 +34,9 @@ type Options struct {
 	Tick time.Duration
 	// ClockPoll is the time between two polls of the clock's source; 0: 100 ms.
 	ClockPoll time.Duration
-	Log       *slog.Logger
+	// Unsafe is for negative controls alone.
+	Unsafe txn.Unsafe
+	Log    *slog.Logger
 }
 
 func (o *Options) fill() error {

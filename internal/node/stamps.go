@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +21,9 @@ const (
 	// longer before it serves.
 	stampAhead = 1500 * time.Millisecond
 	stampEvery = 500 * time.Millisecond
+	// stampFuture is how far ahead of the clock stamps are given out on purpose: reads in the future (package catalog).
+	stampFuture = time.Second
+	closedMark  = math.MinInt64
 )
 
 // stamps keeps the durable high water mark of timestamps given out (N2).
@@ -27,6 +32,7 @@ type stamps struct {
 	clock *clock.Clock
 	eng   *storage.Engines
 	log   *slog.Logger
+	mu    sync.Mutex   // one write of the mark at a time, so that it never goes back; held over the sync
 	mark  atomic.Int64 // durable
 }
 
@@ -44,7 +50,12 @@ func (s *stamps) load() (clock.Instant, error) {
 
 // raise makes the mark durable at t.
 func (s *stamps) raise(t clock.Instant) error {
-	if int64(t) <= s.mark.Load() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch mark := s.mark.Load(); {
+	case mark == closedMark:
+		return kv.Errorf(kv.ErrUnavailable, "the node is stopping")
+	case int64(t) <= mark:
 		return nil
 	}
 	if err := s.eng.SetNote(stampNote, binary.BigEndian.AppendUint64(nil, uint64(t))); err != nil {
@@ -66,20 +77,31 @@ func (s *stamps) extend() error {
 	return s.raise(now.Latest.Add(stampAhead))
 }
 
-// Check refuses a timestamp above the mark. The mark is above every reading unless the disk or this process stood still
-// for a second, or a timestamp far ahead of the clock is asked for; then it is raised here.
-func (s *stamps) Check(ts clock.Timestamp) error {
-	if ts.Wall <= s.mark.Load() {
+// Check returns once stamps up to t may be given out. The mark is above every reading unless the disk or this process
+// stood still for a second, or a timestamp ahead of the clock is asked for; then it is raised here.
+func (s *stamps) Check(t clock.Instant) error {
+	if int64(t) <= s.mark.Load() {
 		return nil
 	}
-	now, err := s.clock.Now()
-	if err != nil {
+	if now, err := s.clock.Now(); err != nil {
 		return err
+	} else if t > now.Latest.Add(stampAhead) {
+		return kv.Errorf(kv.ErrInternal, "a stamp %s ahead of the clock (%s) is not given out", t.Sub(now.Latest), now)
 	}
-	if ts.Wall > int64(now.Latest.Add(stampAhead)) {
-		return kv.Errorf(kv.ErrInternal, "timestamp %s is more than %s ahead of the clock (%s)", ts, stampAhead, now)
+	return s.raise(t.Add(stampAhead))
+}
+
+// close ends giving out stamps, and lowers the durable mark to what may have been given out, so that the next start need
+// not wait.
+func (s *stamps) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	given := s.mark.Swap(closedMark)
+	now, err := s.clock.Now()
+	if err != nil || given == closedMark || int64(now.Latest.Add(stampFuture)) >= given {
+		return nil // the mark on disk stays, which is safe
 	}
-	return s.raise(now.Latest.Add(stampAhead))
+	return s.eng.SetNote(stampNote, binary.BigEndian.AppendUint64(nil, uint64(now.Latest.Add(stampFuture))))
 }
 
 // awaitPassed waits until the clock's earliest has passed the mark that an earlier process left.

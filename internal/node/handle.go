@@ -1,0 +1,83 @@
+package node
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+const (
+	joinRetry    = 200 * time.Millisecond
+	joinLimit    = 10 * time.Second
+	controlLimit = 3 * time.Second
+)
+
+// Handle takes in a message from another node: it is the kv.Handler of the transport.
+func (n *Node) Handle(m *kv.Message) *kv.Message {
+	if !n.assembled.Fired() {
+		return n.notYet(m)
+	}
+	switch {
+	case m.Join != nil:
+		return &kv.Message{Join: n.handleJoin(m.Join)}
+	case m.Cluster != n.self.Cluster: // N3; the transport has refused it already, this is the second half of the pair
+		return nil
+	case m.Batch != nil:
+		return &kv.Message{BatchReply: n.Store.Execute(m.Batch)}
+	case m.Raft != nil:
+		n.Store.HandleRaft(m.Raft)
+	case m.Liveness != nil:
+		n.Cluster.HandleLiveness(m)
+	case m.Snapshot != nil:
+		return &kv.Message{Ack: n.Store.HandleSnapshot(m.Snapshot)}
+	case m.Control != nil:
+		return &kv.Message{Control: n.control(m.Control)}
+	}
+	return nil
+}
+
+// notYet answers while the node starts. Nothing was done, and the answers say so.
+func (n *Node) notYet(m *kv.Message) *kv.Message {
+	switch {
+	case m.Join != nil:
+		return &kv.Message{Join: &kv.Join{Error: "the node is starting"}}
+	case m.Batch != nil:
+		reply := &kv.BatchReply{Responses: make([]kv.Response, len(m.Batch.Requests))}
+		for i := range reply.Responses {
+			reply.Responses[i].Err = kv.Errorf(kv.ErrUnavailable, "the node is starting")
+		}
+		return &kv.Message{BatchReply: reply}
+	case m.Snapshot != nil:
+		return &kv.Message{Ack: &kv.Ack{Error: "the node is starting"}}
+	case m.Control != nil:
+		return &kv.Message{Control: &kv.ControlRequest{Kind: m.Control.Kind}}
+	}
+	return nil
+}
+
+// OnControl sets the func that answers what a node is asked of its own, for system tables. It is called before Start.
+func (n *Node) OnControl(kind string, fn func() []byte) { n.controls[kind] = fn }
+
+func (n *Node) control(c *kv.ControlRequest) *kv.ControlRequest {
+	out := &kv.ControlRequest{Kind: c.Kind}
+	if fn := n.controls[c.Kind]; fn != nil {
+		out.Reply = fn()
+	}
+	return out
+}
+
+// Ask asks a node (this one included) something of its own.
+func (n *Node) Ask(node kv.NodeID, kind string) ([]byte, error) {
+	if node == n.self.ID {
+		return n.control(&kv.ControlRequest{Kind: kind}).Reply, nil
+	}
+	answer, err := n.opts.Transport.Call(node, &kv.Message{Control: &kv.ControlRequest{Kind: kind}}, controlLimit)
+	if err != nil {
+		return nil, fmt.Errorf("ask node %d: %w", node, err)
+	}
+	if answer.Control == nil || len(answer.Control.Reply) == 0 {
+		return nil, fmt.Errorf("ask node %d: it does not answer %q yet", node, kind)
+	}
+	return answer.Control.Reply, nil
+}

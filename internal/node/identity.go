@@ -1,0 +1,94 @@
+package node
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/replica"
+	"github.com/longitude-db/longitude/internal/route"
+	"github.com/longitude-db/longitude/internal/rt"
+	"github.com/longitude-db/longitude/internal/storage"
+)
+
+// identify finds out whose store this is (N1): its own word, or a new cluster's first node, or a new node of the cluster
+// that it joins. It returns the nodes that are known by that.
+func (n *Node) identify() (storage.Identity, []kv.NodeInfo, error) {
+	id, ok, err := n.opts.Engines.Identity()
+	if err != nil || ok {
+		return id, nil, err
+	}
+	if n.opts.Bootstrap {
+		return n.bootstrap()
+	}
+	if n.opts.Join == nil {
+		return id, nil, fmt.Errorf("store %s is empty, and there is neither a cluster to join nor one to begin", n.opts.Engines.Dir())
+	}
+	return n.join()
+}
+
+// bootstrap makes the first node of a new cluster. The identity is written last, so a crash in between leaves an empty store.
+func (n *Node) bootstrap() (storage.Identity, []kv.NodeInfo, error) {
+	id := storage.Identity{Node: 1}
+	binary.BigEndian.PutUint64(id.Cluster[:8], n.opts.RT.Uint64())
+	binary.BigEndian.PutUint64(id.Cluster[8:], n.opts.RT.Uint64())
+	if err := replica.Bootstrap(n.opts.Engines, id.Node); err != nil {
+		return id, nil, fmt.Errorf("begin a cluster: %w", err)
+	}
+	if err := n.opts.Engines.Claim(id); err != nil {
+		return id, nil, fmt.Errorf("begin a cluster: %w", err)
+	}
+	n.log.Info("began a new cluster", "cluster", id.Cluster)
+	return id, nil, nil
+}
+
+// join asks the cluster for an identity until it gets one.
+func (n *Node) join() (storage.Identity, []kv.NodeInfo, error) {
+	var id storage.Identity
+	begun := n.rt.Now()
+	for try := 0; ; try++ {
+		answer, err := n.opts.Join(&kv.Message{Join: &kv.Join{Info: n.opts.Self}})
+		if err == nil && answer.Join == nil {
+			err = fmt.Errorf("unexpected answer")
+		}
+		if err == nil && answer.Join.Error != "" {
+			err = fmt.Errorf("%s", answer.Join.Error)
+		}
+		if err == nil {
+			id = storage.Identity{Cluster: answer.Cluster, Node: answer.Join.ID}
+			if err := n.opts.Engines.Claim(id); err != nil {
+				return id, nil, err
+			}
+			n.log.Info("joined", "cluster", id.Cluster, "node", id.Node)
+			return id, answer.Join.Nodes, nil
+		}
+		if n.opts.JoinLimit > 0 && n.rt.Now()-begun > n.opts.JoinLimit {
+			return id, nil, fmt.Errorf("no cluster could be joined within %s: %w", n.opts.JoinLimit, err)
+		}
+		if try%10 == 0 {
+			n.log.Warn("waiting to join a cluster", "err", err)
+		}
+		if n.stopped.Wait(rt.Jitter(n.rt, joinRetry)) {
+			return id, nil, kv.Errorf(kv.ErrUnavailable, "stopped while joining")
+		}
+	}
+}
+
+// handleJoin gives a new node its id. A node that crashes before it has written the id down asks again and gets another;
+// the first is then never used.
+func (n *Node) handleJoin(j *kv.Join) *kv.Join {
+	fail := func(err error) *kv.Join { return &kv.Join{Error: err.Error()} }
+	if !n.serving.Fired() {
+		return fail(fmt.Errorf("node %d is starting and cannot take in another yet", n.self.ID))
+	}
+	ctx := route.WithDeadline(n.ctx, n.rt.Now()+joinLimit)
+	var id uint64
+	for id <= 1 { // 1 is the first node's; the counter does not know
+		var err error
+		if id, err = n.Router.Increment(ctx, route.NodeCounter, 1); err != nil {
+			return fail(fmt.Errorf("node %d could not get a node id: %w", n.self.ID, err))
+		}
+	}
+	n.log.Info("a node joins", "node", id, "addr", j.Info.RPCAddr)
+	return &kv.Join{ID: kv.NodeID(id), Nodes: n.Cluster.Nodes()}
+}

@@ -1,0 +1,240 @@
+package node
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/cluster"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/replica"
+	"github.com/longitude-db/longitude/internal/route"
+	"github.com/longitude-db/longitude/internal/rt"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+const (
+	nodesNote     = "nodes"
+	promiseNote   = "promises"
+	announceEvery = time.Second
+)
+
+// Node is one node's rooms. The fields are set by Open and not changed after.
+type Node struct {
+	Cluster *cluster.Cluster
+	Store   *replica.Store
+	Router  *route.Router
+	DB      *txn.DB
+	Metrics Metrics
+
+	opts      Options
+	rt        rt.Runtime
+	log       *slog.Logger
+	self      kv.NodeInfo
+	stamps    *stamps
+	ctx       context.Context
+	cancel    context.CancelFunc
+	controls  map[string]func() []byte
+	assembled rt.Signal // messages can be handled
+	serving   rt.Signal // Start has been called
+	stopped   rt.Signal
+}
+
+// Metrics of the rooms, for registration.
+type Metrics struct {
+	Cluster *cluster.Metrics
+	Replica *replica.Metrics
+	Route   *route.Metrics
+	Txn     *txn.Metrics
+}
+
+// New makes a node that can be handed to a transport as its handler; Open puts it together.
+func New(o Options) (*Node, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Node{
+		opts: o, rt: o.RT, log: o.Log, self: o.Self, ctx: ctx, cancel: cancel,
+		stamps:    &stamps{rt: o.RT, clock: o.Clock, eng: o.Engines, log: o.Log},
+		controls:  map[string]func() []byte{},
+		assembled: o.RT.NewSignal(), serving: o.RT.NewSignal(), stopped: o.RT.NewSignal(),
+		Metrics: Metrics{cluster.NewMetrics(), replica.NewMetrics(), route.NewMetrics(), txn.NewMetrics()},
+	}, nil
+}
+
+// Open waits for the clock and for an identity, and puts the rooms together. It may take long; Stop ends it.
+func (n *Node) Open() error {
+	n.rt.Go("clock", n.pollClock)
+	if err := n.stamps.awaitPassed(n.stopped); err != nil {
+		return err
+	}
+	if err := n.stamps.extend(); err != nil {
+		return err
+	}
+	id, nodes, err := n.identify()
+	if err != nil {
+		return err
+	}
+	now, err := n.opts.Clock.Now()
+	if err != nil {
+		return err
+	}
+	n.self.ID, n.self.Cluster, n.self.Started = id.Node, id.Cluster, now.Earliest
+	if n.log != nil {
+		n.log = n.log.With("node", id.Node)
+	}
+	if err := n.assemble(append(nodes, n.loadNodes()...)); err != nil {
+		return err
+	}
+	n.assembled.Fire()
+	return nil
+}
+
+func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
+	mark, err := n.promiseMark()
+	if err != nil {
+		return err
+	}
+	o := &n.opts
+	n.Cluster, err = cluster.New(cluster.Options{
+		RT: n.rt, Clock: o.Clock, Transport: o.Transport, Self: n.self, Nodes: nodes,
+		Promise: o.Promise, Interval: o.Heartbeat, HighWater: mark,
+		Persist: func(t clock.Instant) error {
+			return o.Engines.SetNote(promiseNote, binary.BigEndian.AppendUint64(nil, uint64(t)))
+		},
+		NodesChanged: n.saveNodes,
+		Metrics:      n.Metrics.Cluster, Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	n.Store, err = replica.NewStore(replica.Options{
+		RT: n.rt, Clock: o.Clock, Engines: o.Engines, Transport: o.Transport, Cluster: n.Cluster, Node: n.self.ID,
+		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick,
+		Push: n.push,
+		Publish: func(descs []kv.RangeDescriptor) error {
+			return n.Router.PublishDescriptors(n.within(publishLimit), descs)
+		},
+		Metrics: n.Metrics.Replica, Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	n.Router = route.New(route.Options{
+		RT: n.rt, Node: n.self.ID, Local: n.Store.Execute, Transport: o.Transport,
+		FirstRange: func() *kv.RangeDescriptor {
+			if d, ok := n.Cluster.FirstRange(); ok {
+				return &d
+			}
+			return nil
+		},
+		Alive: n.Cluster.Alive, Metrics: n.Metrics.Route, Log: n.log,
+	})
+	n.DB = txn.Open(txn.DBOptions{
+		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe,
+		Metrics: n.Metrics.Txn, Log: n.log,
+	})
+	return nil
+}
+
+const (
+	publishLimit = 5 * time.Second
+	pushLimit    = 3 * time.Second
+	drainLimit   = 5 * time.Second
+)
+
+func (n *Node) within(d time.Duration) context.Context {
+	return route.WithDeadline(n.ctx, n.rt.Now()+d)
+}
+
+// push carries a range's question about a transaction that is in its way to the range that keeps the record.
+func (n *Node) push(p *kv.PushRequest) (*kv.TxnStatus, error) {
+	resp, err := n.Router.Do(n.within(pushLimit), p.Anchor, kv.Request{Push: p})
+	if err != nil {
+		return nil, err
+	}
+	return resp.EndTxn, nil
+}
+
+// Start lets the node serve and take part.
+func (n *Node) Start() error {
+	if !n.assembled.Fired() {
+		return fmt.Errorf("node: Start before Open")
+	}
+	n.Cluster.Start()
+	if err := n.Store.Start(); err != nil {
+		return err
+	}
+	n.rt.Go("stamps", n.extendStamps)
+	n.rt.Go("announce", n.announce)
+	n.serving.Fire()
+	return nil
+}
+
+// Stop ends the node. With drain it first gives its leases to others, so that they need not wait for promises to expire.
+// The engines are the caller's to close.
+func (n *Node) Stop(drain bool) error {
+	if n.stopped.Fired() {
+		return nil
+	}
+	if n.assembled.Fired() {
+		n.DB.Close(drainLimit)
+		n.Store.Stop(drain)
+		if err := n.Cluster.Stop(); err != nil {
+			n.log.Error("the high water of promises was not lowered; the next start waits longer", "err", err)
+		}
+	}
+	n.stopped.Fire()
+	n.cancel()
+	return n.stamps.close()
+}
+
+// Self describes this node as others see it.
+func (n *Node) Self() kv.NodeInfo {
+	if n.assembled.Fired() {
+		return n.Cluster.Self()
+	}
+	return n.self
+}
+
+// Serving reports whether Start has been called and Stop has not.
+func (n *Node) Serving() bool { return n.serving.Fired() && !n.stopped.Fired() }
+
+func (n *Node) pollClock() {
+	for !n.stopped.Fired() {
+		_ = n.opts.Clock.Poll() // what it means is in the clock's state and log
+		n.rt.Sleep(n.opts.ClockPoll)
+	}
+}
+
+func (n *Node) extendStamps() {
+	for !n.stopped.Wait(stampEvery) {
+		if err := n.stamps.extend(); err != nil {
+			n.log.Warn("the mark of stamps was not raised; new transactions may have to", "err", err)
+		}
+	}
+}
+
+// announce keeps what this node says of itself up to date.
+func (n *Node) announce() {
+	for {
+		st := n.opts.Clock.Status()
+		leases, replicas := n.Store.Counts()
+		now, err := n.opts.Clock.Now()
+		n.Cluster.Update(func(i *kv.NodeInfo) {
+			i.Source, i.Leases, i.Replicas, i.Fenced = st.Source, leases, replicas, ""
+			if err != nil {
+				i.Fenced = err.Error()
+			} else {
+				i.Bound = now.Width() / 2
+			}
+		})
+		if n.stopped.Wait(announceEvery) {
+			return
+		}
+	}
+}
