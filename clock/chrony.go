@@ -159,7 +159,7 @@ func (c *Chrony) exchange() (*chrony.Tracking, error) {
 	if err := c.conn.SetDeadline(time.Now().Add(chronyTimeout)); err != nil {
 		return nil, err
 	}
-	if _, err := c.conn.Write(buf.Bytes()); err != nil {
+	if _, err := c.conn.Write(buf.Bytes()[:trackingBytes]); err != nil {
 		return nil, err
 	}
 	in := make([]byte, 1024)
@@ -182,9 +182,9 @@ func (c *Chrony) exchange() (*chrony.Tracking, error) {
 var errNotOurs = errors.New("not the answer to our request")
 
 const (
-	replyHeadBytes     = 28
-	replyTrackingBytes = 104
-	cmdTracking        = 33
+	replyHeadBytes = 28
+	trackingBytes  = 104 // of request and reply; the library pads requests to the longest there is
+	cmdTracking    = 33
 )
 
 // parseTracking reads one datagram. What is not a reply to the request with this sequence is errNotOurs.
@@ -202,7 +202,7 @@ func parseTracking(b []byte, seq uint32) (*chrony.Tracking, error) {
 		return nil, err
 	}
 	t, ok := reply.(*chrony.ReplyTracking)
-	if !ok || len(b) < replyTrackingBytes {
+	if !ok || len(b) < trackingBytes {
 		return nil, fmt.Errorf("chronyd answered with a %T of %d bytes", reply, len(b))
 	}
 	return &t.Tracking, nil
