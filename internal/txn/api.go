@@ -1,4 +1,3 @@
-// Package txn is the transaction coordinator.
 package txn
 
 import (

@@ -1,0 +1,154 @@
+package txn
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
+	"github.com/longitude-db/longitude/internal/rt"
+)
+
+const (
+	// maxJobs is how many finished transactions may wait for their intents to be resolved. What does not fit is left to
+	// whoever meets the intents, and to the collector of records.
+	maxJobs = 4096
+	// maxRounds is how many rounds of resolving may be under way: one that hangs on a dead node must not hold the rest up.
+	maxRounds = 16
+	// cleanupLimit is how long a round is tried.
+	cleanupLimit = 10 * time.Second
+	// heartbeatEvery is well below the time (5 s) after which a transaction counts as abandoned.
+	heartbeatEvery = time.Second
+)
+
+// job is a finished transaction whose intents are to be resolved.
+type job struct {
+	txn    kv.TxnID
+	age    clock.Timestamp
+	anchor kv.Key
+	keys   []kv.Key
+	status kv.TxnStatus // Pending: not known; it is aborted unless its record says otherwise
+}
+
+// cleanup resolves intents in the background: all that has gathered goes out in one parallel round.
+type cleanup struct {
+	db     *DB
+	q      *rt.Queue[job]
+	tasks  *rt.Group
+	rounds atomic.Int64
+}
+
+func newCleanup(db *DB) *cleanup {
+	c := &cleanup{db: db, q: rt.NewQueue[job](db.o.RT, maxJobs), tasks: rt.NewGroup(db.o.RT)}
+	c.tasks.Go("txn-cleanup", func() {
+		for {
+			jobs, open := c.q.Take(rt.Forever)
+			if !open {
+				return
+			}
+			if len(jobs) == 0 {
+				continue
+			}
+			if c.rounds.Load() >= maxRounds {
+				c.round(jobs)
+				continue
+			}
+			c.rounds.Add(1)
+			c.tasks.Go("txn-resolve", func() {
+				defer c.rounds.Add(-1)
+				c.round(jobs)
+			})
+		}
+	})
+	return c
+}
+
+func (c *cleanup) add(j job) {
+	if !c.q.Push(j) {
+		c.db.m.Cleanups.WithLabelValues("left").Inc()
+	}
+}
+
+func (c *cleanup) close(limit time.Duration) {
+	c.q.Close()
+	c.tasks.Wait(limit)
+}
+
+func (c *cleanup) round(jobs []job) {
+	ctx := route.WithDeadline(context.Background(), c.db.o.RT.Now()+cleanupLimit)
+	c.abort(ctx, jobs)
+	var reqs []route.Addressed
+	for i := range jobs {
+		j := &jobs[i]
+		if j.status.State == kv.Pending {
+			c.db.m.Cleanups.WithLabelValues("left").Inc()
+			continue
+		}
+		reqs = append(reqs, route.Addressed{Request: kv.Request{Resolve: &kv.ResolveRequest{Txn: j.txn, Status: j.status, Keys: j.keys}}})
+	}
+	failed := make([]bool, len(reqs))
+	for _, res := range c.db.o.Router.Spread(ctx, reqs) {
+		failed[res.Index] = failed[res.Index] || res.Err != nil
+	}
+	for _, f := range failed {
+		outcome := "resolved"
+		if f {
+			outcome = "left"
+		}
+		c.db.m.Cleanups.WithLabelValues(outcome).Inc()
+	}
+}
+
+// abort settles the records of the jobs whose outcome is not known.
+func (c *cleanup) abort(ctx context.Context, jobs []job) {
+	var reqs []route.Addressed
+	var of []*job
+	now, _ := c.db.o.Now()
+	for i := range jobs {
+		if j := &jobs[i]; j.status.State == kv.Pending {
+			of = append(of, j)
+			reqs = append(reqs, route.Addressed{Key: j.anchor, Request: kv.Request{EndTxn: &kv.EndTxnRequest{
+				Txn: j.txn, Start: j.age, Anchor: j.anchor, Now: now.Earliest, Intents: j.keys}}})
+		}
+	}
+	if len(reqs) == 0 {
+		return
+	}
+	for i, res := range c.db.o.Router.DoMany(ctx, reqs) {
+		switch {
+		case res.Err == nil && res.Response.EndTxn != nil && res.Response.EndTxn.State != kv.Pending:
+			of[i].status = *res.Response.EndTxn
+		case res.Err != nil && res.Err.Code == kv.ErrAborted:
+			of[i].status = kv.TxnStatus{State: kv.Aborted}
+		}
+	}
+}
+
+// keepAlive tells the record, while a commit takes long, that its coordinator is at it.
+func (t *Txn) keepAlive(anchor kv.Key) (stop func()) {
+	var over atomic.Bool
+	var beat func()
+	beat = func() {
+		now, err := t.db.o.Now()
+		if over.Load() {
+			return
+		}
+		if err == nil {
+			ctx := route.WithDeadline(context.Background(), t.db.o.RT.Now()+heartbeatEvery)
+			_, err = t.db.o.Router.Do(ctx, anchor, kv.Request{Heartbeat: &kv.HeartbeatRequest{Txn: t.id, Start: t.age, Anchor: anchor, Now: now.Earliest}})
+		}
+		if err != nil {
+			t.db.log.Debug("heartbeat of a transaction failed", "txn", t.id.String(), "err", err)
+		}
+		if !over.Load() {
+			t.db.o.RT.After(heartbeatEvery, beat)
+		}
+	}
+	cancel := t.db.o.RT.After(heartbeatEvery, beat)
+	return func() {
+		over.Store(true)
+		cancel()
+	}
+}

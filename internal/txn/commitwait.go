@@ -1,0 +1,86 @@
+package txn
+
+import (
+	"context"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+// This file is rule 2 (X2): the only place that waits for a timestamp to be past.
+
+// waitPast returns once the timestamp is certainly past. The clock is read again after every sleep: neither the length of
+// a sleep nor an earlier reading proves anything.
+//
+// HAZARD: if true time is below Earliest, what depends on ts leaves before it is past, and a transaction that begins
+// afterwards with a sound reading may have a limit below ts.
+func (db *DB) waitPast(ctx context.Context, ts clock.Timestamp) error {
+	if ts.IsZero() {
+		return nil
+	}
+	deadline := db.o.RT.Now() + db.o.Limit
+	for {
+		now, err := db.o.Now()
+		if err == nil && now.Past(ts) {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return kv.Errorf(kv.ErrUnavailable, "cancelled by the caller while waiting for %s to be past", ts)
+		}
+		if db.o.RT.Now() >= deadline {
+			if err != nil {
+				return kv.Errorf(kv.ErrFenced, "cannot tell whether %s is past: %v", ts, err)
+			}
+			return kv.Errorf(kv.ErrUnavailable, "%s is not past after %s of waiting: the clock reads %s, so it or another node's is wrong", ts, db.o.Limit, now)
+		}
+		wait := 10 * time.Millisecond // without a reading
+		if err == nil {
+			wait = clock.Instant(ts.Wall).Sub(now.Earliest) + 1
+		}
+		db.o.RT.Sleep(min(max(wait, time.Microsecond), time.Second, deadline-db.o.RT.Now()+1))
+	}
+}
+
+// Release waits until everything read so far is certainly past. It is called before rows leave the system.
+func (t *Txn) Release(ctx context.Context) error {
+	if t.db.o.Unsafe.NoReadWait {
+		return nil
+	}
+	t.mu.Lock()
+	newest, reading := t.newest, t.ord.reading
+	t.mu.Unlock()
+	return t.db.finishPast(ctx, newest, reading, t.db.m.ReadWait, &t.db.stats.readWait)
+}
+
+// releaseCommit waits for the commit's own timestamp and for what was read. The transaction is decided, so the caller's
+// going away does not end the wait: it is short, and an error would have to be an ambiguous one.
+func (t *Txn) releaseCommit(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	t.mu.Lock()
+	c, newest, reading := t.commitTS, t.newest, t.ord.reading
+	t.mu.Unlock()
+	if t.db.o.Unsafe.NoCommitWait {
+		c = clock.Timestamp{}
+	}
+	if !t.db.o.Unsafe.NoReadWait {
+		c = c.Forward(newest)
+	}
+	return t.db.finishPast(ctx, c, reading, t.db.m.CommitWait, &t.db.stats.commitWait)
+}
+
+// finishPast waits, and accounts for it: needed is what the wait would have been right at the start of the transaction,
+// actual what is left of it now that everything else was done meanwhile.
+func (db *DB) finishPast(ctx context.Context, ts clock.Timestamp, start clock.Interval, m waitMetrics, c *waitCounter) error {
+	began := db.o.RT.Now()
+	err := db.waitPast(ctx, ts)
+	var needed time.Duration
+	if !ts.IsZero() {
+		needed = max(0, clock.Instant(ts.Wall).Sub(start.Earliest))
+	}
+	actual := db.o.RT.Now() - began
+	m.Needed.Observe(needed.Seconds())
+	m.Actual.Observe(actual.Seconds())
+	c.add(needed, actual)
+	return err
+}

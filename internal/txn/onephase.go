@@ -1,0 +1,91 @@
+package txn
+
+import (
+	"context"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
+)
+
+// onePhase commits writes that all lie in one range with one request: the range refreshes what was read in it, writes the
+// versions and the record in one command, and no intents are laid. done is false, without an error, if there is more
+// than one range; then nothing has happened.
+func (t *Txn) onePhase(ctx context.Context, puts []kv.Put) (c clock.Timestamp, done bool, err error) {
+	for push := 0; ; push++ {
+		d, err := t.db.o.Router.Lookup(ctx, puts[0].Key)
+		if err != nil {
+			return c, false, err
+		}
+		if !fits(puts, d.Span) {
+			return c, false, nil
+		}
+		res := t.sendOnePhase(ctx, puts, d.Span)
+		if res.Err == nil {
+			return res.Response.Write.CommitTS, true, nil
+		}
+		if res.Maybe && res.Err.Code != kv.ErrAmbiguous {
+			c, err := t.settle(ctx, puts[0].Key, res.Err)
+			return c, err == nil, err
+		}
+		switch res.Err.Code {
+		case kv.ErrRangeMismatch: // split, or our descriptor was old
+		case kv.ErrRetryAt:
+			if push >= maxPushes {
+				return c, false, t.restart(res.Err)
+			}
+			if err := t.refreshTo(ctx, res.Err.TS); err != nil {
+				return c, false, err
+			}
+		default:
+			return c, false, t.failed(res.Err)
+		}
+		if ctx.Err() != nil {
+			return c, false, kv.Errorf(kv.ErrUnavailable, "cancelled by the caller; nothing was written")
+		}
+	}
+}
+
+// fits reports whether one command in one range can do it.
+func fits(puts []kv.Put, span kv.Span) bool {
+	bytes := 0
+	for i := range puts {
+		bytes += len(puts[i].Key) + len(puts[i].Value)
+		if !span.Contains(puts[i].Key) {
+			return false
+		}
+	}
+	return bytes <= route.MaxPieceBytes
+}
+
+func (t *Txn) sendOnePhase(ctx context.Context, puts []kv.Put, span kv.Span) route.Result {
+	req := t.writeRequest(puts, puts[0].Key)
+	req.OnePhase = true
+	t.mu.Lock()
+	inside, outside := t.reads.clip(span)
+	t.mu.Unlock()
+	if t.db.o.Unsafe.SkipRefresh {
+		inside, outside = nil, false
+	}
+	req.Refresh, req.CanForward = inside, !outside
+	return t.db.o.Router.DoMany(ctx, []route.Addressed{{Key: puts[0].Key, Request: kv.Request{Write: req}, Prepare: t.stampLaid}})[0]
+}
+
+// settle finds out what has become of a one-phase commit of which one sending was not answered and a later one was refused.
+// The first may have been executed, or may still be under way, and then a refusal must not be reported (X6). Asking for
+// an abort at the record, where such a commit leaves its trace, decides it for good.
+func (t *Txn) settle(ctx context.Context, anchor kv.Key, refused *kv.Error) (clock.Timestamp, error) {
+	now, _ := t.db.o.Now()
+	res := t.db.o.Router.DoMany(ctx, []route.Addressed{{Key: anchor, Request: kv.Request{EndTxn: &kv.EndTxnRequest{
+		Txn: t.id, Start: t.age, Anchor: anchor, Now: now.Earliest}}}})[0]
+	switch {
+	case res.Err == nil && res.Response.EndTxn.State == kv.Committed:
+		return res.Response.EndTxn.CommitTS, nil
+	case res.Err == nil || res.Err.Code == kv.ErrAborted:
+		if refused.Code != kv.ErrRangeMismatch {
+			return clock.Timestamp{}, t.failed(refused)
+		}
+		return clock.Timestamp{}, t.restart(kv.Errorf(kv.ErrAborted, "the range was split while an answer was lost: %s", refused.Msg))
+	}
+	return clock.Timestamp{}, kv.Errorf(kv.ErrAmbiguous, "the transaction may or may not be committed: an answer was lost, and now: %s", res.Err)
+}

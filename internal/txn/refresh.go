@@ -1,0 +1,48 @@
+package txn
+
+import (
+	"context"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
+)
+
+// refreshRequest asks all ranges that hold the spans whether reads at from would have read the same at to.
+func (t *Txn) refreshRequest(spans []kv.Span, from, to clock.Timestamp) route.Addressed {
+	return route.Addressed{Request: kv.Request{Refresh: &kv.RefreshRequest{Txn: t.id, Start: t.age, From: from, To: to, Spans: spans}}}
+}
+
+// refreshTo moves r up to a timestamp, if everything that was read is still so there (X3). Otherwise the attempt is over.
+func (t *Txn) refreshTo(ctx context.Context, to clock.Timestamp) error {
+	t.mu.Lock()
+	from, spans := t.ord.r, t.reads.list()
+	t.mu.Unlock()
+	if !from.Less(to) {
+		return nil
+	}
+	if len(spans) > 0 && !t.db.o.Unsafe.SkipRefresh {
+		for _, res := range t.db.o.Router.Spread(ctx, []route.Addressed{t.refreshRequest(spans, from, to)}) {
+			if res.Err != nil {
+				t.db.m.Refreshes.WithLabelValues("failed").Inc()
+				return t.failed(res.Err)
+			}
+		}
+		t.db.m.Refreshes.WithLabelValues("ok").Inc()
+	}
+	t.mu.Lock()
+	t.ord.forward(to)
+	t.mu.Unlock()
+	return nil
+}
+
+// stale ends the attempt because an uncertain version moves r up and something read before has changed since.
+func (t *Txn) stale(err *kv.Error, to clock.Timestamp) error {
+	t.db.m.Refreshes.WithLabelValues("failed").Inc()
+	if !Retryable(err) {
+		return err
+	}
+	t.db.countUncertain(false)
+	return t.restart(&kv.Error{Code: kv.ErrUncertain, Key: err.Key, TS: to,
+		Msg: "an uncertain version must be read, and something read before it has changed (" + err.Error() + ")"})
+}

@@ -1,0 +1,78 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
+	"github.com/longitude-db/longitude/internal/rt"
+)
+
+const (
+	firstRetry = time.Millisecond
+	lastRetry  = 100 * time.Millisecond
+)
+
+// Run begins a transaction, calls fn with it and commits. An attempt that fails for a reason that a repetition can cure is
+// repeated, with the age of the first one, until DBOptions.Limit has passed; so fn may be called several times and keeps
+// nothing of an earlier call. After Txn.SentRows the error is returned instead: only the client can repeat then.
+//
+// When Run returns, rule 2 is paid, also for an error: it may tell of what was read.
+func (db *DB) Run(ctx context.Context, o Options, fn Func) error {
+	deadline := db.o.RT.Now() + db.o.Limit
+	ctx = route.WithDeadline(ctx, deadline)
+	for try := 0; ; try++ {
+		t := db.Begin(o)
+		err := fn(ctx, t)
+		if err == nil {
+			err = t.Commit(ctx)
+		}
+		if err == nil {
+			return nil
+		}
+		t.Rollback(ctx)
+		again := Retryable(err) || t.lost()
+		if !again || t.sentRows() {
+			if werr := t.Release(ctx); werr != nil {
+				return werr
+			}
+			return err
+		}
+		if ctx.Err() != nil {
+			return kv.Errorf(kv.ErrUnavailable, "cancelled by the caller after %d attempts; last: %v", try+1, err)
+		}
+		if db.o.RT.Now() >= deadline {
+			return exhausted{attempts: try + 1, limit: db.o.Limit, last: err}
+		}
+		o.AgeOf = t.Age()
+		db.o.RT.Sleep(rt.Jitter(db.o.RT, min(firstRetry<<min(try, 10), lastRetry)))
+	}
+}
+
+// exhausted is a retryable error at the end of the time for retries.
+type exhausted struct {
+	attempts int
+	limit    time.Duration
+	last     error
+}
+
+func (e exhausted) Error() string {
+	return fmt.Sprintf("the transaction was repeated %d times in %s and always met others; nothing was written; last: %v", e.attempts, e.limit, e.last)
+}
+
+func (e exhausted) Unwrap() error { return e.last }
+
+// lost reports whether the attempt ended with a retryable error, even if fn has returned another one for it.
+func (t *Txn) lost() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failure != nil
+}
+
+func (t *Txn) sentRows() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sent
+}

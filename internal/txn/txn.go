@@ -1,0 +1,234 @@
+package txn
+
+import (
+	"context"
+	"sync"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
+)
+
+type state uint8
+
+const (
+	open state = iota
+	committing
+	committed
+	aborted
+)
+
+func (s state) String() string { return [...]string{"open", "committing", "committed", "aborted"}[s] }
+
+// Txn is one attempt of a transaction.
+type Txn struct {
+	db *DB
+	o  Options
+	id kv.TxnID
+
+	mu       sync.Mutex // never held while waiting
+	state    state
+	failure  error           // why the attempt is over
+	misuse   error           // a write that could not be buffered; the commit fails with it
+	started  bool            // ord and age are set
+	age      clock.Timestamp // of the first attempt
+	ord      order
+	observed observed
+	reads    readSet
+	writes   buffer
+	newest   clock.Timestamp // the newest version that was read: rule 2 is owed for it
+	commitTS clock.Timestamp
+	sent     bool
+}
+
+// start takes the reading at the first access (X1).
+func (t *Txn) start() error {
+	t.mu.Lock()
+	started := t.started
+	t.mu.Unlock()
+	if started {
+		return nil
+	}
+	now, err := t.db.reading()
+	if err != nil {
+		return err
+	}
+	if t.db.o.Stamp != nil {
+		if err := t.db.o.Stamp(now.Latest); err != nil {
+			return kv.Errorf(kv.ErrUnavailable, "the high water of timestamps cannot be kept: %v", err)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.started { // another task of this transaction may have been faster
+		t.started, t.ord, t.age = true, startHigh(t.o.Ordering, now), t.o.AgeOf
+		if t.age.IsZero() {
+			t.age = now.Start()
+		}
+	}
+	return nil
+}
+
+// ready is called before each operation: it starts the transaction, and says why it can do nothing more.
+func (t *Txn) ready(ctx context.Context) (context.Context, error) {
+	if ctx.Err() != nil {
+		return ctx, kv.Errorf(kv.ErrUnavailable, "cancelled by the caller")
+	}
+	t.mu.Lock()
+	st, failure := t.state, t.failure
+	t.mu.Unlock()
+	if failure != nil {
+		return ctx, failure
+	}
+	if st != open {
+		return ctx, kv.Errorf(kv.ErrInternal, "transaction %s is %s", t.id, st)
+	}
+	if err := t.start(); err != nil {
+		return ctx, err
+	}
+	return route.WithDeadline(ctx, t.db.o.RT.Now()+t.db.o.Limit), nil
+}
+
+// restart ends the attempt with an error that Retryable knows.
+func (t *Txn) restart(err *kv.Error) error {
+	t.mu.Lock()
+	over := t.state == aborted
+	if !over {
+		t.state, t.failure = aborted, err
+	}
+	t.mu.Unlock()
+	if !over {
+		t.db.countAbort()
+		t.db.countRestart(reason(err))
+	}
+	return err
+}
+
+// reason is the label of a restart in metrics.
+func reason(err *kv.Error) string {
+	switch err.Code {
+	case kv.ErrUncertain:
+		return "uncertainty"
+	case kv.ErrRefresh:
+		return "refresh"
+	case kv.ErrRetryAt:
+		return "pushed"
+	case kv.ErrAborted:
+		return "aborted"
+	case kv.ErrConflict:
+		return "conflict"
+	case kv.ErrTooOld:
+		return "too old"
+	}
+	return "other"
+}
+
+// failed sorts an error of a range: retryable ones end the attempt.
+func (t *Txn) failed(err *kv.Error) error {
+	if Retryable(err) {
+		return t.restart(err)
+	}
+	return err
+}
+
+// Put buffers a write. Key and value are kept: the caller does not change them afterwards. A value is never empty.
+func (t *Txn) Put(key kv.Key, value []byte) {
+	if len(value) == 0 {
+		panic("txn: Put with an empty value")
+	}
+	_ = t.write(key, value, false)
+}
+
+// Insert is Put for a key that must have no value: the commit fails with kv.ErrCondition if it has. It fails at once
+// if the transaction itself has given the key a value.
+func (t *Txn) Insert(key kv.Key, value []byte) error {
+	if len(value) == 0 {
+		panic("txn: Insert with an empty value")
+	}
+	return t.write(key, value, true)
+}
+
+// Delete buffers the removal of a key.
+func (t *Txn) Delete(key kv.Key) { _ = t.write(key, nil, false) }
+
+func (t *Txn) write(key kv.Key, value []byte, insert bool) error {
+	_ = t.start() // an early reading hides more of the commit wait; if there is none, the commit will say so
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.state != open:
+		return nil // Commit returns why
+	case t.o.ReadOnly:
+		t.misuse = kv.Errorf(kv.ErrInternal, "write to %s in a read-only transaction", key)
+		return t.misuse
+	}
+	if !t.writes.put(key, value, insert) {
+		return &kv.Error{Code: kv.ErrCondition, Key: key, Msg: "the transaction itself has written the key"}
+	}
+	return nil
+}
+
+// Savepoint remembers the writes so far.
+func (t *Txn) Savepoint() Savepoint {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return Savepoint{seq: t.writes.mark()}
+}
+
+// RollbackTo takes back the writes since the savepoint. What was read since then stays read.
+func (t *Txn) RollbackTo(s Savepoint) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writes.rollback(s.seq)
+}
+
+// Rollback ends the transaction without effect. Nothing has been sent before a commit, so there is nothing to undo.
+func (t *Txn) Rollback(context.Context) {
+	t.mu.Lock()
+	over := t.state != open
+	if !over {
+		t.state = aborted
+	}
+	t.mu.Unlock()
+	if !over {
+		t.db.countAbort()
+	}
+}
+
+// ReadTimestamp is the timestamp at which the transaction reads. It can still move up.
+func (t *Txn) ReadTimestamp(ctx context.Context) (clock.Timestamp, error) {
+	if _, err := t.ready(ctx); err != nil {
+		return clock.Timestamp{}, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ord.r, nil
+}
+
+// CommitTimestamp is the timestamp of a committed transaction that has written something.
+func (t *Txn) CommitTimestamp() clock.Timestamp {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.commitTS
+}
+
+// SentRows says that rows have left: a restart is the client's from now on.
+func (t *Txn) SentRows() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sent = true
+}
+
+// Age is passed to the attempt that repeats this transaction (Options.AgeOf).
+func (t *Txn) Age() clock.Timestamp {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.age
+}
+
+// Finished reports whether the transaction has ended, by commit, rollback or a retryable error.
+func (t *Txn) Finished() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.state == committed || t.state == aborted
+}
