@@ -114,9 +114,12 @@ type WriteRequest struct {
 	CommitTS clock.Timestamp `msg:"c"` // wanted; the writes may land higher
 	OnePhase bool            `msg:"p,omitempty"`
 	// CanForward: a one-phase commit may land above CommitTS without asking, because nothing outside Refresh was read.
-	CanForward bool   `msg:"f,omitempty"`
-	Refresh    []Span `msg:"rf,omitempty"` // one-phase: what was read here at ReadTS, refreshed in the same step
-	Puts       []Put  `msg:"w"`
+	CanForward bool `msg:"f,omitempty"`
+	// Until, if not zero, is the highest timestamp that a one-phase commit may land at, CanForward or not: above it the
+	// answer is ErrRetryAt and nothing is written. (What the transaction was planned with is known to hold up to there.)
+	Until   clock.Timestamp `msg:"u"`
+	Refresh []Span          `msg:"rf,omitempty"` // one-phase: what was read here at ReadTS, refreshed in the same step
+	Puts    []Put           `msg:"w"`
 	// Laid is the coordinator's earliest when it sent this: expiry of an intent without a record counts from it.
 	Laid clock.Instant `msg:"l"`
 }

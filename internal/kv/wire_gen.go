@@ -6000,8 +6000,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(10)
-	var zb0001Mask uint16 /* 10 bits */
+	zb0001Len := uint32(11)
+	var zb0001Mask uint16 /* 11 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -6013,7 +6013,7 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	if z.Refresh == nil {
 		zb0001Len--
-		zb0001Mask |= 0x80
+		zb0001Mask |= 0x100
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -6057,7 +6057,14 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			o = append(o, 0xa1, 0x66)
 			o = msgp.AppendBool(o, z.CanForward)
 		}
-		if (zb0001Mask & 0x80) == 0 { // if not omitted
+		// string "u"
+		o = append(o, 0xa1, 0x75)
+		o, err = (*wireTimestamp)(&z.Until).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Until")
+			return
+		}
+		if (zb0001Mask & 0x100) == 0 { // if not omitted
 			// string "rf"
 			o = append(o, 0xa2, 0x72, 0x66)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Refresh)))
@@ -6158,6 +6165,12 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x2
+		case "u":
+			bts, err = (*wireTimestamp)(&z.Until).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Until")
+				return
+			}
 		case "rf":
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
@@ -6229,7 +6242,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *WriteRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize() + 2 + msgp.BoolSize + 2 + msgp.BoolSize + 3 + msgp.ArrayHeaderSize
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize() + 2 + msgp.BoolSize + 2 + msgp.BoolSize + 2 + (*wireTimestamp)(&z.Until).Msgsize() + 3 + msgp.ArrayHeaderSize
 	for za0002 := range z.Refresh {
 		s += z.Refresh[za0002].Msgsize()
 	}
