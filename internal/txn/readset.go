@@ -16,8 +16,6 @@ type readSet struct {
 	limit int // maxReadSpans unless a test says otherwise
 }
 
-func (s *readSet) empty() bool { return len(s.spans) == 0 }
-
 func (s *readSet) add(spans ...kv.Span) {
 	for _, sp := range spans {
 		if sp.Empty() {
