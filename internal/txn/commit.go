@@ -187,6 +187,9 @@ func (n *intents) decide(ctx context.Context) error {
 		if err := t.refreshTo(ctx, n.c); err != nil {
 			return err
 		}
+		if _, err := t.allowed(ctx, n.c); err != nil {
+			return err
+		}
 		results := t.db.o.Router.DoMany(ctx, n.decision())
 		res := &results[0]
 		switch {

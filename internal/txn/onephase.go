@@ -20,7 +20,14 @@ func (t *Txn) onePhase(ctx context.Context, puts []kv.Put) (c clock.Timestamp, d
 		if !fits(puts, d.Span) {
 			return c, false, nil
 		}
-		res := t.sendOnePhase(ctx, puts, d.Span)
+		t.mu.Lock()
+		r := t.ord.r
+		t.mu.Unlock()
+		until, err := t.allowed(ctx, r)
+		if err != nil {
+			return c, false, err
+		}
+		res := t.sendOnePhase(ctx, puts, d.Span, until)
 		if res.Err == nil {
 			return res.Response.Write.CommitTS, true, nil
 		}
@@ -58,9 +65,9 @@ func fits(puts []kv.Put, span kv.Span) bool {
 	return bytes <= route.MaxPieceBytes
 }
 
-func (t *Txn) sendOnePhase(ctx context.Context, puts []kv.Put, span kv.Span) route.Result {
+func (t *Txn) sendOnePhase(ctx context.Context, puts []kv.Put, span kv.Span, until clock.Timestamp) route.Result {
 	req := t.writeRequest(puts, puts[0].Key)
-	req.OnePhase = true
+	req.OnePhase, req.Until = true, until
 	t.mu.Lock()
 	inside, outside := t.reads.clip(span)
 	t.mu.Unlock()

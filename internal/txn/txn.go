@@ -39,6 +39,7 @@ type Txn struct {
 	newest   clock.Timestamp // the newest version that was read: rule 2 is owed for it
 	commitTS clock.Timestamp
 	sent     bool
+	guard    Guard // asked before a commit (ahead.go)
 }
 
 // start takes the reading at the first access (X1).

@@ -1,0 +1,90 @@
+package txn
+
+import (
+	"context"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
+)
+
+// This file is for layers above that plan transactions with what they have read earlier, in another transaction: a schema.
+// They read it at a timestamp to come (ReadAt): every later change of it must then land above that timestamp, because the
+// timestamp caches of its ranges remember the read. Until there what was read may be relied on without reading it again;
+// Guard is asked when a commit is about to land beyond.
+
+// Guard is asked before a transaction that writes commits at c. It returns up to where the transaction may land, at or
+// above c; or an error, and then the transaction is aborted with it.
+type Guard func(ctx context.Context, c clock.Timestamp) (until clock.Timestamp, err error)
+
+// SetGuard sets the guard of this transaction.
+func (t *Txn) SetGuard(g Guard) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.guard = g
+}
+
+// allowed asks the guard about a commit at c. Without a guard the bound is zero: none.
+func (t *Txn) allowed(ctx context.Context, c clock.Timestamp) (clock.Timestamp, error) {
+	t.mu.Lock()
+	guard := t.guard
+	t.mu.Unlock()
+	if guard == nil {
+		return clock.Timestamp{}, nil
+	}
+	until, err := guard(ctx, c)
+	if err != nil {
+		if e, ok := err.(*kv.Error); ok {
+			return until, t.failed(e)
+		}
+		return until, err
+	}
+	if until.Less(c) {
+		return until, kv.Errorf(kv.ErrInternal, "the guard allows a commit until %s when asked about %s", until, c)
+	}
+	return until, nil
+}
+
+// ReadAt calls fn with a read-only transaction that reads at ts, which may lie in the future. It returns the timestamp of
+// the newest version that fn has read: from there to ts everything that fn read was as it is at ts. Nothing is waited for
+// (rule 2): what was read must not leave the system on its own account.
+//
+// Nothing can be uncertain, since r = g = ts: a version that matters is at or below ts wherever true time is.
+func (db *DB) ReadAt(ctx context.Context, ts clock.Timestamp, fn Func) (newest clock.Timestamp, err error) {
+	deadline := db.o.RT.Now() + db.o.Limit
+	for try := 0; ; try++ {
+		now, err := db.reading()
+		if err != nil {
+			return clock.Timestamp{}, err
+		}
+		t := db.Begin(Options{ReadOnly: true, Name: "read ahead"})
+		t.started, t.age, t.ord = true, now.Start(), order{reading: now, r: ts, g: ts}
+		err = fn(ctx, t)
+		t.mu.Lock()
+		newest, t.state = t.newest, aborted
+		t.mu.Unlock()
+		if !Retryable(err) || db.o.RT.Now() >= deadline || ctx.Err() != nil {
+			return newest, err
+		}
+		db.o.RT.Sleep(rt.Jitter(db.o.RT, min(firstRetry<<min(try, 10), lastRetry)))
+	}
+}
+
+// Window is [r, g]: the transaction reads at r, or above it up to g where it meets something uncertain.
+func (t *Txn) Window(ctx context.Context) (r, g clock.Timestamp, err error) {
+	if _, err := t.ready(ctx); err != nil {
+		return r, g, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ord.r, t.ord.g, nil
+}
+
+// MoveUp moves r to ts, at most to g, before anything else is read: what was read in another transaction (a schema) is
+// of that timestamp, and is observed as rule 1 demands.
+func (t *Txn) MoveUp(ctx context.Context, ts clock.Timestamp) error {
+	if _, err := t.ready(ctx); err != nil {
+		return err
+	}
+	return t.refreshTo(ctx, ts)
+}
