@@ -4,7 +4,13 @@ import "github.com/cockroachdb/pebble/v2"
 
 // Rooms above name what they read and write by these, so that Pebble's options and its other ways of writing stay here.
 type (
-	Batch    = pebble.Batch
-	Iterator = pebble.Iterator
-	Snapshot = pebble.Snapshot
+	Batch       = pebble.Batch
+	DB          = pebble.DB
+	Iterator    = pebble.Iterator
+	IterOptions = pebble.IterOptions
+	Reader      = pebble.Reader
+	Snapshot    = pebble.Snapshot
 )
+
+// ErrNotFound is what a Reader says of an absent key.
+var ErrNotFound = pebble.ErrNotFound
