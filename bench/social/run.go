@@ -11,6 +11,17 @@ import (
 // drainLimit is how long operations that are under way at the end may take to finish.
 const drainLimit = 60 * time.Second
 
+// LoadAndRun makes, fills and splits the tables, and runs.
+func LoadAndRun(ctx context.Context, o *Options) (*Result, error) {
+	if err := Load(ctx, o); err != nil {
+		return nil, err
+	}
+	if err := Split(ctx, o); err != nil {
+		return nil, err
+	}
+	return Run(ctx, o)
+}
+
 // Run lets the workers work on loaded tables, measures, and verifies the data at the end.
 func Run(ctx context.Context, o *Options) (*Result, error) {
 	run, cut := context.WithCancel(ctx)

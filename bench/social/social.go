@@ -14,19 +14,20 @@ package social
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 )
 
-// Options of a run.
+// Options of a run. Check says which values are allowed; only Progress and Stats have defaults.
 type Options struct {
 	Regime       string        // what the result is called
 	Nodes        []*sql.DB     // one pool for each node, on the database that holds (or gets) the tables
-	Workers      int           // clients, spread evenly over the nodes, each with a connection of its own; 50
+	Workers      int           // clients, spread evenly over the nodes, each with a connection of its own
 	ReadFraction float64       // how often an operation is a list and not a like; 0.95 in the thesis, and 0.5
-	Duration     time.Duration // of the measurement; 20 s
+	Duration     time.Duration // of the measurement
 	WarmUp       time.Duration // before it, not counted; filling caches is not what is measured
-	Posts, Likes int           // rows to load; 100 and 1,000
+	Posts, Likes int           // rows to load; 100 and 1,000 in the thesis
 	Seed         uint64        // of the choices that workers make
 	Drop         bool          // drop the tables if they exist, instead of refusing to touch them
 	// Stats adds up what all nodes counted since they started. Without it the result lacks restarts and commit wait.
@@ -37,40 +38,31 @@ type Options struct {
 
 // Check completes the options with their defaults and reports all that is wrong with them.
 func (o *Options) Check() error {
-	set := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	set(&o.Workers, 50)
-	set(&o.Posts, 100)
-	set(&o.Likes, 1000)
-	if o.Duration == 0 {
-		o.Duration = 20 * time.Second
-	}
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
 	}
-	var faults []string
-	bad := func(cond bool, format string, args ...any) {
-		if cond {
-			faults = append(faults, fmt.Sprintf(format, args...))
-		}
-	}
-	bad(len(o.Nodes) == 0, "no node to send work to")
-	bad(o.Workers < 1, "workers is %d, wanted: 1 or more", o.Workers)
-	bad(!(o.ReadFraction >= 0 && o.ReadFraction <= 1), "read fraction is %g, wanted: 0 to 1", o.ReadFraction)
-	bad(o.Duration < 0, "duration is %s, wanted: more than 0", o.Duration)
-	bad(o.Posts < 3, "posts is %d, wanted: 3 or more, to be split in three", o.Posts)
-	bad(o.Likes < o.Posts, "likes is %d, wanted: one or more for each of the %d posts, because a post without likes counts as one", o.Likes, o.Posts)
-	if len(faults) == 0 {
-		return nil
-	}
-	err := fmt.Errorf("%s", faults[0])
-	for _, f := range faults[1:] {
-		err = fmt.Errorf("%w\n%s", err, f)
+	err := o.CheckValues()
+	if len(o.Nodes) == 0 {
+		err = errors.Join(err, errors.New("no node to send work to"))
 	}
 	return err
+}
+
+// CheckValues is Check for what a command line gives, before there are nodes.
+func (o *Options) CheckValues() error {
+	var faults []error
+	bad := func(cond bool, format string, args ...any) {
+		if cond {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	bad(o.Workers < 1, "workers is %d, wanted: 1 or more", o.Workers)
+	bad(!(o.ReadFraction >= 0 && o.ReadFraction <= 1), "read fraction is %g, wanted: 0 to 1", o.ReadFraction)
+	bad(o.Duration <= 0, "duration is %s, wanted: more than 0", o.Duration)
+	bad(o.WarmUp < 0, "warm-up is %s, wanted: 0 or more", o.WarmUp)
+	bad(o.Posts < 3, "posts is %d, wanted: 3 or more, to be split in three", o.Posts)
+	bad(o.Likes < o.Posts, "likes is %d, wanted: one or more for each of the %d posts, because COUNT(*) of a post without likes is 1", o.Likes, o.Posts)
+	return errors.Join(faults...)
 }
 
 // Stats is what nodes count about transactions, summed over nodes.

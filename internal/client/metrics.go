@@ -107,3 +107,9 @@ func CreateDatabase(ctx context.Context, c *mysql.Config) error {
 	}
 	return nil
 }
+
+// FewestVoters is the number of voting replicas of the range that has the fewest, as a node of the cluster knows it.
+func FewestVoters(ctx context.Context, db *sql.DB) (n int, err error) {
+	err = db.QueryRowContext(ctx, "SELECT MIN(voters) FROM longitude.ranges").Scan(&n)
+	return n, err
+}
