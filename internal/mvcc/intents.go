@@ -1,0 +1,113 @@
+package mvcc
+
+import (
+	"errors"
+
+	"github.com/longitude-db/longitude/internal/keys"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/storage"
+)
+
+// inTheWay is M5 for one intent.
+func (v *View) inTheWay(in *kv.Intent) bool {
+	if in.Txn == v.o.Txn || v.o.Limit.Less(in.TS) {
+		return false
+	}
+	pushed, ok := v.o.Pushed[in.Txn]
+	return !ok || pushed.LessEq(v.o.TS)
+}
+
+// intentAt looks for an intent in the way on one key.
+func (v *View) intentAt(k kv.Key) error {
+	v.seek = append(v.seek[:0], lockPrefix...)
+	v.seek = storage.AppendKey(v.seek, k)
+	if !v.it.SeekPrefixGE(v.seek) {
+		return v.it.Error()
+	}
+	return v.meet(k)
+}
+
+// intentsIn looks for intents in the way in a span of the lock table.
+func (v *View) intentsIn(locks kv.Span) error {
+	v.it.SetBounds(storage.Span(locks))
+	for valid := v.it.First(); valid; valid = v.it.Next() {
+		if v.o.MaxIntents > 0 && len(v.Intents) >= v.o.MaxIntents {
+			return nil
+		}
+		k, ts, err := storage.Decode(v.it.Key())
+		if err != nil {
+			return err
+		}
+		if !ts.IsZero() {
+			return assertionf("a version in the lock table: %x", v.it.Key()) // M3
+		}
+		if err := v.meet(keys.LockedKey(k)); err != nil {
+			return err
+		}
+	}
+	return v.it.Error()
+}
+
+// meet looks at the intent that the iterator is at.
+func (v *View) meet(k kv.Key) error {
+	stored, err := v.it.ValueAndErr()
+	if err != nil {
+		return err
+	}
+	in, err := decodeIntent(stored)
+	if err != nil {
+		return err
+	}
+	if v.inTheWay(&in) {
+		v.Intents = append(v.Intents, Found{Key: v.mem.copy(k), Intent: in})
+	}
+	return nil
+}
+
+var lockPrefix = keys.Lock(nil)
+
+// intentFormat is the first byte of a stored intent, recordFormat that of a record.
+const (
+	intentFormat = 1
+	recordFormat = 1
+)
+
+func decodeIntent(stored []byte) (in kv.Intent, err error) {
+	if len(stored) == 0 || stored[0] != intentFormat {
+		return in, assertionf("malformed intent %.16x", stored)
+	}
+	_, err = in.UnmarshalMsg(stored[1:])
+	return in, err
+}
+
+// GetIntent returns the intent on a key, whoever's it is; nil if there is none.
+func GetIntent(r storage.Reader, k kv.Key) (*kv.Intent, error) {
+	stored, c, err := r.Get(storage.Key(keys.Lock(k)))
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	in, err := decodeIntent(stored)
+	return &in, errors.Join(err, c.Close())
+}
+
+// PutIntent lays an intent on a key, in the place of one of the same transaction if there is one.
+func PutIntent(b *storage.Batch, k kv.Key, in *kv.Intent) error {
+	if err := checkValue(k, in.Value, in.Delete); err != nil {
+		return err
+	}
+	if in.Txn.IsZero() || in.TS.IsZero() {
+		return assertionf("an intent on %s of transaction %s at %s", k, in.Txn, in.TS)
+	}
+	stored, err := in.MarshalMsg([]byte{intentFormat})
+	if err != nil {
+		return err
+	}
+	return b.Set(storage.Key(keys.Lock(k)), stored, nil)
+}
+
+func removeIntent(b *storage.Batch, k kv.Key) error {
+	return b.Delete(storage.Key(keys.Lock(k)), nil)
+}
