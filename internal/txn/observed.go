@@ -15,14 +15,13 @@ type observed map[kv.NodeID]clock.Timestamp
 
 // note takes in what an answer says of the node that gave it. The lowest is kept: each is as true as the others.
 func (o observed) note(res *route.Result) {
-	var ts clock.Timestamp
+	var ts clock.Timestamp // zero is an observation too: of a node that has acknowledged nothing yet
 	switch {
 	case res.Err != nil && res.Err.Code == kv.ErrUncertain:
 		ts = res.Err.Observed
 	case res.Err == nil && res.Response.Read != nil:
 		ts = res.Response.Read.Observed
-	}
-	if ts.IsZero() || res.Node == 0 {
+	default:
 		return
 	}
 	if old, ok := o[res.Node]; !ok || ts.Less(old) {

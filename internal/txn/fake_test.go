@@ -1,0 +1,684 @@
+package txn
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/keys"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
+	"github.com/longitude-db/longitude/internal/rt"
+	"github.com/longitude-db/longitude/internal/rt/eventloop"
+)
+
+// world is a naive second implementation of everything below this package: all ranges of all nodes in one structure,
+// each request executed in one indivisible step. What it does is what package kv says that ranges do, and nothing else.
+type world struct {
+	mu       sync.Mutex
+	loop     *eventloop.Loop // nil with goroutines
+	base     rt.Runtime
+	ranges   []*fakeRange
+	nodes    map[kv.NodeID]*fakeNode
+	rows     map[string]*row
+	records  map[kv.TxnID]*kv.Record
+	reads    []readMark
+	inline   map[string][]byte
+	observed map[kv.NodeID]clock.Timestamp
+	refuse   map[string]bool // parts of the ranges' side that are left out, for negative controls
+
+	latency func() time.Duration
+	lose    func() bool // an answer
+	now     func() time.Duration
+	trace   func(string, ...any)
+}
+
+type fakeRange struct {
+	desc     kv.RangeDescriptor
+	leader   kv.NodeID
+	lowWater clock.Timestamp
+}
+
+type fakeNode struct {
+	id     kv.NodeID
+	w      *world
+	rt     rt.Runtime
+	offset time.Duration
+	eps    time.Duration
+	lie    time.Duration // how far true time is outside the interval that the node believes in
+	db     *DB
+	router *route.Router
+}
+
+type row struct {
+	versions []fakeVersion // ascending
+	intent   *kv.Intent
+}
+
+type fakeVersion struct {
+	ts    clock.Timestamp
+	value []byte // nil: deleted
+}
+
+type readMark struct {
+	span kv.Span
+	ts   clock.Timestamp
+	txn  kv.TxnID
+}
+
+const epoch = 1_700_000_000_000_000_000
+
+func newWorld(loop *eventloop.Loop) *world {
+	w := &world{loop: loop, nodes: map[kv.NodeID]*fakeNode{}, rows: map[string]*row{}, records: map[kv.TxnID]*kv.Record{},
+		inline: map[string][]byte{}, observed: map[kv.NodeID]clock.Timestamp{}, refuse: map[string]bool{}}
+	if loop != nil {
+		w.now = loop.Now
+	} else {
+		w.base = rt.New()
+		w.now = w.base.Now
+	}
+	w.ranges = []*fakeRange{{desc: kv.RangeDescriptor{ID: 1, Span: kv.Span{Start: keys.Min, End: keys.Max}, Generation: 1}}}
+	return w
+}
+
+func (w *world) addNode(id kv.NodeID, offset, eps time.Duration, o DBOptions) *fakeNode {
+	n := &fakeNode{id: id, w: w, offset: offset, eps: eps}
+	if w.loop != nil {
+		n.rt = w.loop.Runtime(fmt.Sprintf("n%d", id))
+	} else {
+		n.rt = w.base
+	}
+	n.router = route.New(route.Options{RT: n.rt, Node: id, Local: func(b *kv.Batch) *kv.BatchReply { return w.execute(n, b) },
+		Transport: fakeTransport{n}, CallLimit: 300 * time.Millisecond, FirstRange: func() *kv.RangeDescriptor {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			d := w.ranges[0].desc
+			return &d
+		}})
+	o.RT, o.Router, o.Now = n.rt, n.router, n.reading
+	n.db = Open(o)
+	w.nodes[id] = n
+	for _, r := range w.ranges {
+		r.desc.Replicas = append(r.desc.Replicas, kv.Replica{Node: id, ID: kv.ReplicaID(id)})
+		if r.leader == 0 {
+			r.leader = id
+		}
+	}
+	return n
+}
+
+// reading is an interval of width 2·eps around the node's clock, which is off by offset (at most eps, unless it lies).
+func (n *fakeNode) reading() (clock.Interval, error) {
+	at := clock.Instant(epoch + int64(n.w.now()+n.offset+n.lie))
+	return clock.Interval{Earliest: at.Add(-n.eps), Latest: at.Add(n.eps)}, nil
+}
+
+// split makes key the start of a new range led by the node.
+func (w *world) split(key kv.Key, leader kv.NodeID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.ranges, func(r *fakeRange) bool { return r.desc.Span.Contains(key) })
+	left := w.ranges[i]
+	right := &fakeRange{desc: left.desc, leader: leader, lowWater: w.highest()}
+	right.desc.ID = kv.RangeID(len(w.ranges) + 1)
+	left.desc.Span.End, right.desc.Span.Start = key, key
+	left.desc.Generation++
+	right.desc.Generation = left.desc.Generation
+	w.ranges = slices.Insert(w.ranges, i+1, right)
+	for _, r := range []*fakeRange{left, right} {
+		b, _ := r.desc.MarshalMsg(nil)
+		w.inline[string(keys.Meta(r.desc.Span.End))] = b
+	}
+}
+
+// lead moves a lease. The new one begins no lower than anything that the old one served (L3).
+func (w *world) lead(key kv.Key, to kv.NodeID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.ranges {
+		if r.desc.Span.Contains(key) && r.leader != to {
+			r.leader, r.lowWater = to, w.highest()
+		}
+	}
+}
+
+// highest is a timestamp no lower than any served so far.
+func (w *world) highest() (ts clock.Timestamp) {
+	for _, m := range w.reads {
+		ts = ts.Forward(m.ts)
+	}
+	for _, o := range w.observed {
+		ts = ts.Forward(o)
+	}
+	return ts
+}
+
+type fakeTransport struct{ n *fakeNode }
+
+func (t fakeTransport) Call(to kv.NodeID, m *kv.Message, limit time.Duration) (*kv.Message, error) {
+	w := t.n.w
+	if w.latency != nil {
+		t.n.rt.Sleep(w.latency())
+	}
+	if w.lose != nil && w.lose() { // the request
+		t.n.rt.Sleep(limit)
+		return nil, rt.ErrTimeout
+	}
+	reply := w.execute(w.nodes[to], m.Batch)
+	if w.latency != nil {
+		t.n.rt.Sleep(w.latency())
+	}
+	if w.lose != nil && w.lose() { // the answer
+		t.n.rt.Sleep(limit)
+		return nil, rt.ErrTimeout
+	}
+	return &kv.Message{BatchReply: reply}, nil
+}
+
+func (fakeTransport) Send(kv.NodeID, *kv.Message) { panic("not used") }
+
+// execute runs the requests of a batch side by side, as a store does.
+func (w *world) execute(n *fakeNode, b *kv.Batch) *kv.BatchReply {
+	out := &kv.BatchReply{Responses: make([]kv.Response, len(b.Requests))}
+	// A copy through the wire format, so that nothing is shared that would not be.
+	wire, _ := b.MarshalMsg(nil)
+	b = new(kv.Batch)
+	if _, err := b.UnmarshalMsg(wire); err != nil {
+		panic(err)
+	}
+	if len(b.Requests) == 1 {
+		out.Responses[0] = w.one(n, &b.Requests[0])
+		return out
+	}
+	g := rt.NewGroup(n.rt)
+	for i := range b.Requests {
+		g.Go("exec", func() { out.Responses[i] = w.one(n, &b.Requests[i]) })
+	}
+	g.Wait(rt.Forever)
+	return out
+}
+
+// one executes a request, waiting as long as an intent is in its way.
+func (w *world) one(n *fakeNode, q *kv.Request) kv.Response {
+	began := n.rt.Now()
+	for {
+		w.mu.Lock()
+		resp, blocked := w.step(n, q)
+		w.mu.Unlock()
+		if !blocked {
+			if w.trace != nil {
+				w.trace("n%d %s", n.id, describe(q, &resp))
+			}
+			return resp
+		}
+		if n.rt.Now()-began > 8*time.Second {
+			return kv.Response{Err: kv.Errorf(kv.ErrConflict, "waited too long")}
+		}
+		n.rt.Sleep(time.Millisecond)
+	}
+}
+
+// step is one indivisible evaluation. blocked: try again later.
+func (w *world) step(n *fakeNode, q *kv.Request) (resp kv.Response, blocked bool) {
+	key := fakeKey(q)
+	var r *fakeRange
+	note := q.Refresh != nil && len(q.Refresh.Spans) == 0 // about a node, and so sent to whatever range was written to there
+	for _, x := range w.ranges {
+		if (!note && x.desc.Span.Contains(key)) || (note && x.desc.ID == q.Range) {
+			r = x
+		}
+	}
+	if r.desc.ID != q.Range || !inside(q, r.desc.Span) {
+		e := kv.Errorf(kv.ErrRangeMismatch, "r%d does not hold %s", q.Range, key)
+		for _, x := range w.ranges {
+			if x.desc.ID == q.Range || x == r {
+				e.Descriptors = append(e.Descriptors, x.desc)
+			}
+		}
+		return kv.Response{Err: e}, false
+	}
+	if r.leader != n.id {
+		return kv.Response{Err: &kv.Error{Code: kv.ErrNotLeaseholder, Leaseholder: r.leader}}, false
+	}
+	switch {
+	case q.Read != nil:
+		return w.read(n, r, q.Read)
+	case q.Refresh != nil:
+		w.observe(n, q.Refresh.To)
+		if e := w.refresh(q.Refresh.Txn, q.Refresh.Spans, q.Refresh.From, q.Refresh.To); e != nil {
+			return kv.Response{Err: e}, false
+		}
+		return kv.Response{}, false
+	case q.Write != nil:
+		return w.write(n, r, q.Write)
+	case q.EndTxn != nil:
+		return w.end(q.EndTxn), false
+	case q.Resolve != nil:
+		for _, k := range q.Resolve.Keys {
+			if w.refuse["resolves"] {
+				break
+			}
+			w.resolve(n, k, q.Resolve.Txn, q.Resolve.Status)
+		}
+		return kv.Response{}, false
+	case q.Heartbeat != nil:
+		rec := w.record(q.Heartbeat.Txn, q.Heartbeat.Start)
+		rec.Touched = max(rec.Touched, q.Heartbeat.Now)
+		return kv.Response{EndTxn: &kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}}, false
+	case q.Inline != nil:
+		return w.doInline(q.Inline), false
+	}
+	panic("fake: unknown request")
+}
+
+func fakeKey(q *kv.Request) kv.Key {
+	switch {
+	case q.Read != nil && len(q.Read.Keys) > 0:
+		return q.Read.Keys[0]
+	case q.Read != nil:
+		return q.Read.Spans[0].Start
+	case q.Refresh != nil && len(q.Refresh.Spans) > 0:
+		return q.Refresh.Spans[0].Start
+	case q.Refresh != nil:
+		return nil
+	case q.Write != nil:
+		return q.Write.Puts[0].Key
+	case q.EndTxn != nil:
+		return q.EndTxn.Anchor
+	case q.Resolve != nil:
+		return q.Resolve.Keys[0]
+	case q.Heartbeat != nil:
+		return q.Heartbeat.Anchor
+	case q.Inline.Swap:
+		return q.Inline.Key
+	}
+	return q.Inline.Span.Start
+}
+
+func inside(q *kv.Request, s kv.Span) bool {
+	ok := true
+	for _, sp := range fakeSpans(q) {
+		ok = ok && s.ContainsSpan(sp)
+	}
+	return ok
+}
+
+func fakeSpans(q *kv.Request) (out []kv.Span) {
+	switch {
+	case q.Read != nil:
+		out = append(out, q.Read.Spans...)
+		for _, k := range q.Read.Keys {
+			out = append(out, kv.Point(k))
+		}
+	case q.Refresh != nil:
+		out = q.Refresh.Spans
+	case q.Write != nil:
+		out = append(out, q.Write.Refresh...)
+		for _, p := range q.Write.Puts {
+			out = append(out, kv.Point(p.Key))
+		}
+	case q.Resolve != nil:
+		for _, k := range q.Resolve.Keys {
+			out = append(out, kv.Point(k))
+		}
+	}
+	return out
+}
+
+func (w *world) row(k kv.Key) *row {
+	r := w.rows[string(k)]
+	if r == nil {
+		r = &row{}
+		w.rows[string(k)] = r
+	}
+	return r
+}
+
+// in lists the keys of a span in order.
+func (w *world) in(s kv.Span) (out []kv.Key) {
+	for _, k := range slices.Sorted(maps.Keys(w.rows)) {
+		if s.Contains(kv.Key(k)) {
+			out = append(out, kv.Key(k))
+		}
+	}
+	return out
+}
+
+func (w *world) observe(n *fakeNode, ts clock.Timestamp) {
+	if !w.refuse["notes"] {
+		w.observed[n.id] = w.observed[n.id].Forward(ts)
+	}
+}
+
+func (w *world) read(n *fakeNode, rg *fakeRange, q *kv.ReadRequest) (kv.Response, bool) {
+	observed := w.observed[n.id].Forward(rg.lowWater)
+	low := q.MaxLimit
+	if rg.lowWater.Less(low) {
+		low = rg.lowWater
+	}
+	limit := q.Limit.Forward(low)
+	spans := slices.Clone(q.Spans)
+	for _, k := range q.Keys {
+		spans = append(spans, kv.Point(k))
+	}
+	r, bumped := q.ReadTS, 0
+	for again := true; again; {
+		again = false
+		for _, s := range spans {
+			for _, k := range w.in(s) {
+				row := w.row(k)
+				if in := row.intent; in != nil && in.Txn != q.Txn && in.TS.LessEq(limit) {
+					if !w.push(n, k, in, &kv.PushRequest{Kind: kv.PushTimestamp, To: limit}) {
+						return kv.Response{}, true
+					}
+				}
+				for _, v := range row.versions {
+					if !r.Less(v.ts) || limit.Less(v.ts) {
+						continue
+					}
+					if !q.CanBump {
+						return kv.Response{Err: &kv.Error{Code: kv.ErrUncertain, TS: v.ts, Observed: observed, Key: k}}, false
+					}
+					up := observed
+					if limit.Less(up) {
+						up = limit
+					}
+					r, again = up.Forward(v.ts), true
+					bumped++
+				}
+			}
+		}
+	}
+	out := &kv.ReadResponse{ReadTS: r, Observed: observed, Bumped: bumped}
+	see := func(k kv.Key) (val []byte) {
+		for _, v := range w.row(k).versions {
+			if v.ts.LessEq(r) {
+				val = v.value
+				if q := v.ts; out.Newest.Less(q) {
+					out.Newest = q
+				}
+			}
+		}
+		return val
+	}
+	for _, k := range q.Keys {
+		out.Values = append(out.Values, see(k))
+		w.reads = append(w.reads, readMark{kv.Point(k), r, q.Txn})
+	}
+	left := q.MaxRows
+	for _, s := range q.Spans {
+		rows := kv.Rows{}
+		ks := w.in(s)
+		if q.Reverse {
+			slices.Reverse(ks)
+		}
+		read := s
+		for _, k := range ks {
+			if q.MaxRows > 0 && left == 0 {
+				rows.More, rows.Resume = true, kv.Span{Start: k, End: s.End}
+				read.End = k
+				if q.Reverse {
+					rows.Resume = kv.Span{Start: s.Start, End: keys.Next(k)}
+					read = kv.Span{Start: keys.Next(k), End: s.End}
+				}
+				break
+			}
+			if v := see(k); v != nil {
+				rows.Keys, rows.Values = append(rows.Keys, k), append(rows.Values, v)
+				left--
+			}
+		}
+		out.Rows = append(out.Rows, rows)
+		w.reads = append(w.reads, readMark{read, r, q.Txn})
+	}
+	return kv.Response{Read: out}, false
+}
+
+// refresh: no version and no foreign intent in (from, to] on the spans, and none will come.
+func (w *world) refresh(id kv.TxnID, spans []kv.Span, from, to clock.Timestamp) *kv.Error {
+	for _, s := range spans {
+		for _, k := range w.in(s) {
+			row := w.row(k)
+			if row.intent != nil && row.intent.Txn != id && row.intent.TS.LessEq(to) {
+				return &kv.Error{Code: kv.ErrRefresh, Key: k, TS: row.intent.TS, Msg: "intent"}
+			}
+			for _, v := range row.versions {
+				if from.Less(v.ts) && v.ts.LessEq(to) {
+					return &kv.Error{Code: kv.ErrRefresh, Key: k, TS: v.ts, Msg: "version"}
+				}
+			}
+		}
+	}
+	for _, s := range spans {
+		w.reads = append(w.reads, readMark{s, to, id})
+	}
+	return nil
+}
+
+func (w *world) write(n *fakeNode, rg *fakeRange, q *kv.WriteRequest) (kv.Response, bool) {
+	if q.OnePhase {
+		if rec := w.records[q.Txn]; rec != nil && rec.State == kv.Committed {
+			return kv.Response{Write: &kv.WriteResponse{CommitTS: rec.CommitTS}}, false
+		} else if rec != nil && rec.State == kv.Aborted {
+			return kv.Response{Err: kv.Errorf(kv.ErrAborted, "record")}, false
+		}
+	}
+	for _, p := range q.Puts {
+		if in := w.row(p.Key).intent; in != nil && in.Txn != q.Txn {
+			if !w.push(n, p.Key, in, &kv.PushRequest{Kind: kv.PushAbort, Pusher: q.Txn, PusherStart: q.Start}) {
+				return kv.Response{}, true
+			}
+		}
+	}
+	c := q.CommitTS.Forward(rg.lowWater)
+	for _, p := range q.Puts {
+		if vs := w.row(p.Key).versions; len(vs) > 0 {
+			last := vs[len(vs)-1]
+			if p.MustNotExist && last.value != nil {
+				return kv.Response{Err: &kv.Error{Code: kv.ErrCondition, Key: p.Key, TS: last.ts}}, false
+			}
+			c = c.Forward(last.ts.Next())
+		}
+		for _, m := range w.reads {
+			if m.span.Contains(p.Key) && m.txn != q.Txn {
+				c = c.Forward(m.ts.Next())
+			} else if m.span.Contains(p.Key) {
+				c = c.Forward(m.ts)
+			}
+		}
+	}
+	if q.OnePhase {
+		if c != q.CommitTS && (!q.CanForward || (!q.Until.IsZero() && q.Until.Less(c))) {
+			return kv.Response{Err: &kv.Error{Code: kv.ErrRetryAt, TS: c}}, false
+		}
+		if q.ReadTS.Less(c) {
+			if e := w.refresh(q.Txn, q.Refresh, q.ReadTS, c); e != nil {
+				return kv.Response{Err: e}, false
+			}
+		}
+		rec := w.record(q.Txn, q.Start)
+		rec.State, rec.CommitTS = kv.Committed, c
+	}
+	w.observe2(n, c)
+	for _, p := range q.Puts {
+		row := w.row(p.Key)
+		if q.OnePhase {
+			row.add(c, p.Value, p.Delete)
+		} else if row.intent == nil {
+			row.intent = &kv.Intent{Txn: q.Txn, Start: q.Start, Anchor: q.Anchor, TS: c, Laid: q.Laid, Value: p.Value, Delete: p.Delete}
+		}
+	}
+	return kv.Response{Write: &kv.WriteResponse{CommitTS: c}}, false
+}
+
+// observe2 is observe for evaluated writes, which the switch does not turn off.
+func (w *world) observe2(n *fakeNode, ts clock.Timestamp) {
+	w.observed[n.id] = w.observed[n.id].Forward(ts)
+}
+
+func (r *row) add(ts clock.Timestamp, value []byte, del bool) {
+	if del {
+		value = nil
+	}
+	i, found := slices.BinarySearchFunc(r.versions, ts, func(v fakeVersion, t clock.Timestamp) int { return v.ts.Compare(t) })
+	if found {
+		if !bytes.Equal(r.versions[i].value, value) {
+			panic("fake: two versions with one timestamp")
+		}
+		return
+	}
+	r.versions = slices.Insert(r.versions, i, fakeVersion{ts, value})
+}
+
+func (w *world) record(id kv.TxnID, start clock.Timestamp) *kv.Record {
+	if w.records[id] == nil {
+		w.records[id] = &kv.Record{Start: start}
+	}
+	return w.records[id]
+}
+
+func (w *world) end(q *kv.EndTxnRequest) kv.Response {
+	rec := w.record(q.Txn, q.Start)
+	switch {
+	case rec.State == kv.Pending && !q.Commit:
+		rec.State = kv.Aborted
+	case rec.State == kv.Aborted && q.Commit:
+		return kv.Response{Err: kv.Errorf(kv.ErrAborted, "record")}
+	case rec.State == kv.Pending && q.CommitTS.Less(rec.CommitTS):
+		return kv.Response{Err: &kv.Error{Code: kv.ErrRetryAt, TS: rec.CommitTS}}
+	case rec.State == kv.Pending:
+		rec.State, rec.CommitTS = kv.Committed, q.CommitTS
+	}
+	return kv.Response{EndTxn: &kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}}
+}
+
+// push gets an intent out of the way, or reports false if the request has to wait.
+func (w *world) push(n *fakeNode, k kv.Key, in *kv.Intent, p *kv.PushRequest) bool {
+	rec := w.record(in.Txn, in.Start)
+	now, _ := n.reading()
+	if rec.State == kv.Pending && now.Earliest.Sub(max(rec.Touched, in.Laid)) > 5*time.Second {
+		rec.State = kv.Aborted
+	}
+	if rec.State == kv.Pending {
+		switch p.Kind {
+		case kv.PushTimestamp:
+			rec.CommitTS = rec.CommitTS.Forward(p.To.Next())
+			return true
+		case kv.PushAbort:
+			older := cmp.Or(p.PusherStart.Compare(in.Start), bytes.Compare(p.Pusher[:], in.Txn[:])) < 0
+			if !older {
+				return false
+			}
+			rec.State = kv.Aborted
+		}
+	}
+	w.resolve(n, k, in.Txn, kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS})
+	return true
+}
+
+func (w *world) resolve(n *fakeNode, k kv.Key, id kv.TxnID, st kv.TxnStatus) {
+	row := w.row(k)
+	if row.intent == nil || row.intent.Txn != id {
+		return
+	}
+	if st.State == kv.Committed {
+		if st.CommitTS.Less(row.intent.TS) {
+			panic("fake: X3: committed below an intent")
+		}
+		row.add(st.CommitTS, row.intent.Value, row.intent.Delete)
+		w.observe(n, st.CommitTS)
+	}
+	row.intent = nil
+}
+
+func (w *world) doInline(q *kv.InlineRequest) kv.Response {
+	out := &kv.InlineResponse{}
+	if q.Swap {
+		have := w.inline[string(q.Key)]
+		if !bytes.Equal(have, q.Expect) {
+			out.Values = [][]byte{have}
+			return kv.Response{Inline: out}
+		}
+		w.inline[string(q.Key)], out.Swapped = q.Value, true
+		return kv.Response{Inline: out}
+	}
+	for _, k := range slices.Sorted(maps.Keys(w.inline)) {
+		if q.Span.Contains(kv.Key(k)) && (q.Limit == 0 || len(out.Keys) < q.Limit) {
+			out.Keys, out.Values = append(out.Keys, kv.Key(k)), append(out.Values, w.inline[k])
+		}
+	}
+	return kv.Response{Inline: out}
+}
+
+// in runs fn as a task of the node and steps the loop until it has ended.
+func (n *fakeNode) in(fn func(ctx context.Context)) {
+	done := false
+	n.rt.Go("test", func() {
+		fn(context.Background())
+		done = true
+	})
+	if !n.w.loop.Run(time.Hour, func() bool { return done }) {
+		panic("fake: a task hangs")
+	}
+}
+
+// describe is the notation of traces.
+func describe(q *kv.Request, a *kv.Response) string {
+	name := func(k kv.Key) string { return string(bytes.TrimPrefix(k, keys.DataPrefix)) }
+	var s string
+	switch {
+	case q.Read != nil:
+		s = "read"
+		for _, k := range q.Read.Keys {
+			s += " " + name(k)
+		}
+		for _, sp := range q.Read.Spans {
+			s += " [" + name(sp.Start) + "," + name(sp.End) + ")"
+		}
+	case q.Refresh != nil && len(q.Refresh.Spans) == 0:
+		s = "note"
+	case q.Refresh != nil:
+		s = "refresh"
+		for _, sp := range q.Refresh.Spans {
+			if sp.End.Equal(keys.Next(sp.Start)) {
+				s += " " + name(sp.Start)
+			} else {
+				s += " [" + name(sp.Start) + "," + name(sp.End) + ")"
+			}
+		}
+	case q.Write != nil:
+		s = "intents"
+		if q.Write.OnePhase {
+			s = "one-phase"
+		}
+		for _, p := range q.Write.Puts {
+			s += " " + name(p.Key)
+		}
+	case q.EndTxn != nil && q.EndTxn.Commit:
+		s = "commit record at " + name(q.EndTxn.Anchor)
+	case q.EndTxn != nil:
+		s = "abort record at " + name(q.EndTxn.Anchor)
+	case q.Resolve != nil:
+		s = "resolve " + q.Resolve.Status.State.String()
+		for _, k := range q.Resolve.Keys {
+			s += " " + name(k)
+		}
+	case q.Heartbeat != nil:
+		s = "heartbeat"
+	case q.Inline != nil:
+		return "lookup"
+	}
+	if a.Err != nil {
+		return s + ": " + a.Err.Code.String()
+	}
+	if a.Read != nil && a.Read.Bumped > 0 {
+		s += " (moved up by the leaseholder)"
+	}
+	return s
+}

@@ -1,0 +1,315 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/keys"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt/eventloop"
+)
+
+// TestScripts runs testdata/. Times are virtual; timestamps are printed as their distance from the beginning.
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		s := &script{txns: map[string]*Txn{}, nodeOf: map[string]*fakeNode{}, points: map[string]Savepoint{}, scans: map[string]*Scanner{}}
+		datadriven.RunTest(t, path, s.run)
+	})
+}
+
+type script struct {
+	w      *world
+	txns   map[string]*Txn
+	nodeOf map[string]*fakeNode
+	points map[string]Savepoint
+	scans  map[string]*Scanner
+	traces []string
+	traced bool
+}
+
+// run executes one block: one command a line.
+func (s *script) run(t *testing.T, d *datadriven.TestData) string {
+	var out strings.Builder
+	lines := []string{d.Cmd + " " + argsOf(d)}
+	if strings.TrimSpace(d.Input) != "" {
+		lines = append(lines, strings.Split(d.Input, "\n")...)
+	}
+	for _, line := range lines {
+		f := strings.Fields(line)
+		if len(f) == 0 || f[0] == "run" {
+			continue
+		}
+		s.traces = nil
+		res := s.command(t, f[0], f[1:])
+		for _, tr := range s.traces {
+			fmt.Fprintf(&out, "    %s\n", tr)
+		}
+		if res != "" {
+			fmt.Fprintf(&out, "%s: %s\n", line, res)
+		}
+	}
+	return out.String()
+}
+
+func argsOf(d *datadriven.TestData) string {
+	var a []string
+	for _, c := range d.CmdArgs {
+		a = append(a, c.String())
+	}
+	return strings.Join(a, " ")
+}
+
+func key(s string) kv.Key { return append(kv.Key(nil), append(keys.DataPrefix, s...)...) }
+
+func opt(args []string, name, def string) string {
+	for _, a := range args {
+		if v, ok := strings.CutPrefix(a, name+"="); ok {
+			return v
+		}
+	}
+	return def
+}
+
+func dur(s string) time.Duration {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+func stamp(ts clock.Timestamp) string {
+	d := time.Duration(ts.Wall - epoch).String()
+	if ts.Logical > 0 {
+		d += fmt.Sprintf(",%d", ts.Logical)
+	}
+	return d
+}
+
+func shown(err error) string {
+	var e *kv.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	s := e.Code.String()
+	if e.Code == kv.ErrInternal {
+		s += ": " + e.Msg
+	}
+	if Retryable(err) {
+		s += " (restart)"
+	}
+	return s
+}
+
+func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
+	switch cmd {
+	// cluster n1=+3ms/5ms n2=0/5ms unsafe=nocommitwait: nodes, each with its clock's offset and bound
+	case "cluster":
+		s.w = newWorld(eventloop.New(1))
+		s.w.trace = func(f string, args ...any) {
+			if s.traced && !strings.Contains(f, "lookup") {
+				if line := fmt.Sprintf(f, args...); !strings.HasSuffix(line, "lookup") && !strings.Contains(line, "range mismatch") {
+					s.traces = append(s.traces, line)
+				}
+			}
+		}
+		var u Unsafe
+		switch opt(a, "unsafe", "") {
+		case "nocommitwait":
+			u.NoCommitWait = true
+		case "noreadwait":
+			u.NoReadWait = true
+		case "skiprefresh":
+			u.SkipRefresh = true
+		}
+		for id := kv.NodeID(1); ; id++ {
+			c := opt(a, fmt.Sprintf("n%d", id), "")
+			if c == "" {
+				break
+			}
+			off, eps, _ := strings.Cut(c, "/")
+			s.w.addNode(id, dur(off), dur(eps), DBOptions{Unsafe: u})
+		}
+		s.w.loop.Run(time.Second, func() bool { return s.w.loop.Now() >= time.Second })
+	// split k n2: k begins a range led by node 2
+	case "split":
+		s.w.split(key(a[0]), node(a[1]))
+	// lead k n2: the lease of k's range moves to node 2
+	case "lead":
+		s.w.lead(key(a[0]), node(a[1]))
+	// lie n1 -200ms: true time is outside the intervals of node 1
+	case "lie":
+		s.w.nodes[node(a[0])].lie = dur(a[1])
+	// latency 1ms: each way
+	case "latency":
+		d := dur(a[0])
+		s.w.latency = func() time.Duration { return d }
+	// without notes: nodes do not hear that an intent commits above where it was laid. resolves: intents stay as they are.
+	case "without":
+		s.w.refuse[a[0]] = true
+	// sleep 10ms
+	case "sleep":
+		end := s.w.now() + dur(a[0])
+		s.w.loop.Run(dur(a[0]), func() bool { return s.w.now() >= end })
+	case "trace":
+		s.traced = a[0] == "on"
+	// begin t1 n1 uncertainty read-only
+	case "begin":
+		n := s.w.nodes[node(a[1])]
+		o := Options{Ordering: Wait}
+		for _, f := range a[2:] {
+			switch f {
+			case "uncertainty":
+				o.Ordering = Uncertainty
+			case "read-only":
+				o.ReadOnly = true
+			case "wait":
+			default:
+				o.AgeOf = s.txns[strings.TrimPrefix(f, "age=")].Age()
+			}
+		}
+		s.txns[a[0]], s.nodeOf[a[0]] = n.db.Begin(o), n
+		n.in(func(ctx context.Context) { _, _ = s.txns[a[0]].ReadTimestamp(ctx) })
+	// commit-later t1: the commit goes on beside the following commands
+	case "commit-later":
+		tx := s.txns[a[0]]
+		s.nodeOf[a[0]].rt.Go("commit", func() { _ = tx.Commit(context.Background()) })
+		s.w.loop.Run(time.Microsecond, nil)
+	default:
+		tx, n := s.txns[a[0]], s.nodeOf[a[0]]
+		if tx == nil {
+			t.Fatalf("unknown command or transaction: %s %v", cmd, a)
+		}
+		began := s.w.now()
+		n.in(func(ctx context.Context) { res = s.on(ctx, cmd, tx, a) })
+		if d := s.w.now() - began; d > 0 && res != "" {
+			res += " after " + d.String()
+		}
+	}
+	return res
+}
+
+func node(s string) (n kv.NodeID) {
+	if _, err := fmt.Sscanf(s, "n%d", &n); err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func (s *script) on(ctx context.Context, cmd string, tx *Txn, a []string) string {
+	switch cmd {
+	// get t1 a b: one parallel read
+	case "get":
+		var ks []kv.Key
+		for _, k := range a[1:] {
+			ks = append(ks, key(k))
+		}
+		vs, err := tx.GetMany(ctx, ks)
+		if err != nil {
+			return shown(err)
+		}
+		var out []string
+		for _, v := range vs {
+			if v == nil {
+				v = []byte("-")
+			}
+			out = append(out, string(v))
+		}
+		return strings.Join(out, " ")
+	// scan t1 a z limit=2 reverse
+	case "scan":
+		o := ScanOptions{Reverse: slices.Contains(a, "reverse")}
+		_, _ = fmt.Sscan(opt(a, "limit", "0"), &o.Limit)
+		sc := tx.Scan(ctx, kv.Span{Start: key(a[1]), End: key(a[2])}, o)
+		var out []string
+		for {
+			rows, err := sc.Next(ctx)
+			if err != nil {
+				return shown(err)
+			}
+			if rows == nil {
+				return strings.Join(out, " ")
+			}
+			out = append(out, rowsOf(rows))
+		}
+	// open t1 a z: a scan that is read with next
+	case "open":
+		s.scans[a[0]] = tx.Scan(ctx, kv.Span{Start: key(a[1]), End: key(a[2])}, ScanOptions{})
+		s.scans[a[0]].page = 1
+		return ""
+	case "next":
+		rows, err := s.scans[a[0]].Next(ctx)
+		s.scans[a[0]].page = 1
+		if err != nil {
+			return shown(err)
+		}
+		return rowsOf(rows)
+	// scan-many t1 a-c x-z
+	case "scan-many":
+		var spans []kv.Span
+		for _, sp := range a[1:] {
+			lo, hi, _ := strings.Cut(sp, "-")
+			spans = append(spans, kv.Span{Start: key(lo), End: key(hi)})
+		}
+		all, err := tx.ScanMany(ctx, spans)
+		if err != nil {
+			return shown(err)
+		}
+		var out []string
+		for _, rows := range all {
+			out = append(out, "("+rowsOf(rows)+")")
+		}
+		return strings.Join(out, " ")
+	case "put":
+		tx.Put(key(a[1]), []byte(a[2]))
+	case "insert":
+		if err := tx.Insert(key(a[1]), []byte(a[2])); err != nil {
+			return shown(err)
+		}
+	case "del":
+		tx.Delete(key(a[1]))
+	case "savepoint":
+		s.points[a[0]+a[1]] = tx.Savepoint()
+	case "rollback-to":
+		tx.RollbackTo(s.points[a[0]+a[1]])
+	case "rollback":
+		tx.Rollback(ctx)
+	case "release":
+		if err := tx.Release(ctx); err != nil {
+			return shown(err)
+		}
+		return "released"
+	case "commit":
+		if err := tx.Commit(ctx); err != nil {
+			return shown(err)
+		}
+		return "committed"
+	case "read-ts":
+		ts, err := tx.ReadTimestamp(ctx)
+		if err != nil {
+			return shown(err)
+		}
+		return stamp(ts)
+	case "commit-ts":
+		return stamp(tx.CommitTimestamp())
+	default:
+		return "unknown command"
+	}
+	return ""
+}
+
+func rowsOf(rows []KeyValue) string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, string(r.Key[1:])+"="+string(r.Value))
+	}
+	return strings.Join(out, " ")
+}
