@@ -260,31 +260,32 @@ func (e *engine) mismatch(it *item, n kv.NodeID, err *kv.Error) {
 		d := err.Descriptors[i]
 		news = e.r.cache.insert(&d) || news
 	}
-	if d, _ := e.r.cache.get(it.key); d != nil && d != it.desc {
-		news = true // another task has learnt it already
-	}
-	if !news {
-		e.r.cache.evict(it.desc)
-		e.again(it, n, err)
-		return
-	}
 	it.last = err
 	d, _ := e.r.cache.get(it.key)
+	news = news || (d != nil && d != it.desc) // another task may have learnt it already
 	switch {
 	case it.req.Admin != nil:
 		it.fail(err) // about one range: whether it is still meant is for the caller to say
-	case d == nil || within(&it.req, d.Span):
-		it.redirects++
-		if it.redirects > 4 {
+	case d != nil && !within(&it.req, d.Span):
+		e.recut(it, err)
+	case !news:
+		e.r.cache.evict(it.desc)
+		e.again(it, n, err)
+	default:
+		if it.redirects++; it.redirects > 4 {
 			e.again(it, n, err)
 		}
-	case e.spread && cuttable(&it.req):
-		it.done = true // replaced by its pieces
-		it.seq = -1
-		e.cut(it)
-	default:
-		it.fail(err)
 	}
+}
+
+// recut replaces an item that does not fit into one range by its pieces, or gives it back where that is not possible.
+func (e *engine) recut(it *item, err *kv.Error) {
+	if !e.spread || !cuttable(&it.req) {
+		it.fail(err)
+		return
+	}
+	it.done, it.seq = true, -1
+	e.cut(it)
 }
 
 // giveUp ends all items that are still on their way.
