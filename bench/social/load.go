@@ -32,22 +32,31 @@ func Load(ctx context.Context, o *Options) error {
 		}
 	}
 	o.Progress("loading %d posts and %d likes", o.Posts, o.Likes)
-	err := insert(ctx, db, "INSERT INTO posts(id, title) VALUES ", "(?, ?)", o.Posts, func(i int) []any {
+	err := insert(ctx, db, "INSERT INTO posts(id, title) VALUES ", "(?, ?)", 0, o.Posts, func(i int) []any {
 		return []any{i + 1, fmt.Sprintf("Post number %d", i+1)}
 	})
 	if err != nil {
 		return err
 	}
-	return insert(ctx, db, "INSERT INTO likes(post_id) VALUES ", "(?)", o.Likes, func(i int) []any {
-		return []any{i%o.Posts + 1}
-	})
+	// Each node gives out ids of its own, so a third of the likes through each of three nodes makes thirds of the ids that
+	// go on growing where they are (Split).
+	for third := range 3 {
+		through := o.Nodes[third%len(o.Nodes)]
+		err := insert(ctx, through, "INSERT INTO likes(post_id) VALUES ", "(?)", o.Likes*third/3, o.Likes*(third+1)/3, func(i int) []any {
+			return []any{i%o.Posts + 1}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// insert writes n rows, a hundred with each statement.
-func insert(ctx context.Context, db *sql.DB, head, tuple string, n int, row func(i int) []any) error {
+// insert writes rows begin to end-1, a hundred with each statement.
+func insert(ctx context.Context, db *sql.DB, head, tuple string, begin, end int, row func(i int) []any) error {
 	const batch = 100
-	for from := 0; from < n; from += batch {
-		to := min(from+batch, n)
+	for from := begin; from < end; from += batch {
+		to := min(from+batch, end)
 		var args []any
 		for i := from; i < to; i++ {
 			args = append(args, row(i)...)

@@ -6,7 +6,8 @@ import (
 )
 
 // Split cuts posts, likes and the index of likes each into three ranges and has three different nodes lead them. The
-// bounds are those of the rows that are loaded; later rows fall between them, because ids are not given out in order.
+// bounds are those of the thirds that were loaded; later likes grow within them, because each node gives out ids from a
+// shard of its own and a third was loaded through each (Load).
 func Split(ctx context.Context, o *Options) error {
 	db := o.Nodes[0]
 	nodes, err := nodeIDs(ctx, db)
