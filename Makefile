@@ -17,7 +17,7 @@ USESQL   := go-mysql-server|longitude/internal/(server|demo|sql/engine)
 RACEPKGS  = $(shell $(LIST) | grep -vE '$(USESQL)' | cut -d' ' -f1)
 SQLPKGS   = $(shell $(LIST) | grep -E '$(USESQL)' | cut -d' ' -f1 | grep -vE '/(e2e|internal/deps)$$')
 
-# make sim: the seed to replay, or how many seeds to run and from which.
+# make sim: the seed to replay with its trace, or how many seeds to run and from which.
 SEED  ?=
 SEEDS ?= 20
 FIRST ?= 1
@@ -55,8 +55,8 @@ unit: ## tests of every package below SQL, and short simulations, with the race 
 unit-sql: ## tests of the packages that link the SQL engine
 	CGO_ENABLED=0 $(GO) test -timeout 10m -tags $(TESTTAGS) $(SQLPKGS)
 
-sim: ## simulate clusters: SEEDS=20 FIRST=1, or SEED=7 to replay one
-	SIM_SEED=$(SEED) SIM_SEEDS=$(SEEDS) SIM_FIRST=$(FIRST) $(GO) test -timeout 60m -tags invariants -count=1 -v -run Sim ./internal/sim
+sim: ## simulate clusters: SEEDS=20 FIRST=1, or SEED=7 to replay one with its trace
+	$(GO) run ./internal/sim/simrun $(if $(SEED),-seed $(SEED) -trace,-seeds $(SEEDS) -first $(FIRST))
 
 e2e: build ## start three real processes, kill them in turn under load, and look for anything lost
 	LONGITUDE_BIN=$(CURDIR)/$(BIN) CGO_ENABLED=0 $(GO) test -timeout 10m -count=1 -tags $(TAGS) ./e2e
