@@ -10,7 +10,7 @@ import (
 
 const (
 	firstPause = 4 * time.Millisecond
-	lastPause  = 200 * time.Millisecond
+	lastPause  = 100 * time.Millisecond
 	// slice is how often a task that waits for an answer looks whether it still makes sense to wait.
 	slice = 100 * time.Millisecond
 )
