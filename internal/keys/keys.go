@@ -37,6 +37,9 @@ const (
 	records = 't'
 )
 
+// IsLocal reports whether a key is local to replicas: state of one, a lock or a record. Such keys are not addressed.
+func IsLocal(k kv.Key) bool { return len(k) > 0 && k[0] == local }
+
 // RangeState is the key of one item of a replica's own state.
 func RangeState(id kv.RangeID, suffix string) kv.Key {
 	k := binary.BigEndian.AppendUint64(kv.Key{local, byID}, uint64(id))
@@ -60,6 +63,12 @@ func Record(anchor kv.Key, id kv.TxnID) kv.Key {
 	k := escape(kv.Key{local, records}, anchor)
 	k = append(k, 0x00, 0x01)
 	return append(k, id[:]...)
+}
+
+// RecordTxn is the transaction whose record is at a key.
+func RecordTxn(k kv.Key) (id kv.TxnID) {
+	copy(id[:], k[len(k)-len(id):])
+	return id
 }
 
 // RecordSpan covers the records of all transactions anchored in a span.

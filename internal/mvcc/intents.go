@@ -1,8 +1,6 @@
 package mvcc
 
 import (
-	"errors"
-
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/storage"
@@ -19,12 +17,28 @@ func (v *View) inTheWay(in *kv.Intent) bool {
 
 // intentAt looks for an intent in the way on one key.
 func (v *View) intentAt(k kv.Key) error {
-	v.seek = append(v.seek[:0], lockPrefix...)
-	v.seek = storage.AppendKey(v.seek, k)
-	if !v.it.SeekPrefixGE(v.seek) {
+	if !v.seekIntent(k) {
 		return v.it.Error()
 	}
 	return v.meet(k)
+}
+
+func (v *View) seekIntent(k kv.Key) bool {
+	v.seek = storage.AppendKey(append(v.seek[:0], lockPrefix...), k)
+	return v.it.SeekPrefixGE(v.seek)
+}
+
+// Intent returns the intent on a key, whoever's it is; nil if there is none. It does not add to Intents.
+func (v *View) Intent(k kv.Key) (*kv.Intent, error) {
+	if !v.seekIntent(k) {
+		return nil, v.it.Error()
+	}
+	stored, err := v.it.ValueAndErr()
+	if err != nil {
+		return nil, err
+	}
+	in, err := decodeIntent(stored)
+	return &in, err
 }
 
 // intentsIn looks for intents in the way in a span of the lock table.
@@ -80,19 +94,6 @@ func decodeIntent(stored []byte) (in kv.Intent, err error) {
 	return in, err
 }
 
-// GetIntent returns the intent on a key, whoever's it is; nil if there is none.
-func GetIntent(r storage.Reader, k kv.Key) (*kv.Intent, error) {
-	stored, c, err := r.Get(storage.Key(keys.Lock(k)))
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	in, err := decodeIntent(stored)
-	return &in, errors.Join(err, c.Close())
-}
-
 // PutIntent lays an intent on a key, in the place of one of the same transaction if there is one.
 func PutIntent(b *storage.Batch, k kv.Key, in *kv.Intent) error {
 	if err := checkValue(k, in.Value, in.Delete); err != nil {
@@ -108,6 +109,7 @@ func PutIntent(b *storage.Batch, k kv.Key, in *kv.Intent) error {
 	return b.Set(storage.Key(keys.Lock(k)), stored, nil)
 }
 
-func removeIntent(b *storage.Batch, k kv.Key) error {
+// RemoveIntent takes the intent on a key away, whoever's it is.
+func RemoveIntent(b *storage.Batch, k kv.Key) error {
 	return b.Delete(storage.Key(keys.Lock(k)), nil)
 }

@@ -167,8 +167,11 @@ func (m *model) resolve(t *testing.T, r *rand.Rand, e *storage.Engines, b *stora
 	if r.IntN(2) == 0 {
 		s = kv.TxnStatus{State: kv.Committed, CommitTS: in.TS.Forward(m.newest(k, clock.MaxTimestamp).Next()).Forward(randomTS(r))}
 	}
-	found, err := ResolveIntent(e.State, b, kv.Key(k), id, s)
+	v, err := Open(e.State, Options{TS: clock.MaxTimestamp})
 	check(t, err)
+	found, err := v.ResolveIntent(b, kv.Key(k), id, s)
+	check(t, err)
+	check(t, v.Close())
 	if found != (ok && in.Txn == id) {
 		t.Fatalf("resolved %t, intent %v %v", found, ok, in.Txn)
 	}

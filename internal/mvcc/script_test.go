@@ -93,9 +93,13 @@ func (s *script) run(d *datadriven.TestData) (string, error) {
 			status = kv.TxnStatus{State: kv.Committed, CommitTS: tsArg(d, "commit")}
 		}
 		found := false
-		out, err := s.write(func(b *storage.Batch) (err error) {
-			found, err = ResolveIntent(s.e.State, b, kv.Key(d.CmdArgs[0].Key), txnArg(d, "txn"), status)
-			return err
+		out, err := s.write(func(b *storage.Batch) error {
+			v, err := Open(s.e.State, Options{TS: clock.MaxTimestamp})
+			if err != nil {
+				return err
+			}
+			found, err = v.ResolveIntent(b, kv.Key(d.CmdArgs[0].Key), txnArg(d, "txn"), status)
+			return errors.Join(err, v.Close())
 		})
 		if err == nil && !found {
 			return "nothing to resolve\n", nil

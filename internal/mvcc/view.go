@@ -103,8 +103,8 @@ func (v *View) NewestVersion(k kv.Key) (ts clock.Timestamp, deleted bool, err er
 	return ts, value == nil, err
 }
 
-// HasVersion reports whether a key has a version at exactly ts.
-func (v *View) HasVersion(k kv.Key, ts clock.Timestamp) (bool, error) {
+// hasVersion reports whether a key has a version at exactly ts.
+func (v *View) hasVersion(k kv.Key, ts clock.Timestamp) (bool, error) {
 	v.seek = storage.AppendVersion(v.seek[:0], k, ts)
 	if !v.it.SeekPrefixGE(v.seek) {
 		return false, v.it.Error()

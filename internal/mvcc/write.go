@@ -40,28 +40,23 @@ func suffixLen(ts clock.Timestamp) int {
 //
 // The intent may be a late copy: a message delivered again after the transaction was committed and its intents resolved.
 // Then the version is there already, at the commit timestamp, and the copy may lie above it; it just goes.
-func ResolveIntent(r storage.Reader, b *storage.Batch, k kv.Key, id kv.TxnID, s kv.TxnStatus) (bool, error) {
+func (v *View) ResolveIntent(b *storage.Batch, k kv.Key, id kv.TxnID, s kv.TxnStatus) (bool, error) {
 	if s.State == kv.Pending {
 		return false, assertionf("%s: resolving the intent of %s, which is pending", k, id)
 	}
-	in, err := GetIntent(r, k)
+	in, err := v.Intent(k)
 	if err != nil || in == nil || in.Txn != id {
 		return false, err
 	}
 	if s.State == kv.Committed {
-		if err := commitIntent(r, b, k, in, s.CommitTS); err != nil {
+		if err := v.commitIntent(b, k, in, s.CommitTS); err != nil {
 			return false, err
 		}
 	}
-	return true, removeIntent(b, k)
+	return true, RemoveIntent(b, k)
 }
 
-func commitIntent(r storage.Reader, b *storage.Batch, k kv.Key, in *kv.Intent, ts clock.Timestamp) error {
-	v, err := Open(r, Options{TS: clock.MaxTimestamp})
-	if err != nil {
-		return err
-	}
-	defer v.Close()
+func (v *View) commitIntent(b *storage.Batch, k kv.Key, in *kv.Intent, ts clock.Timestamp) error {
 	newest, _, err := v.NewestVersion(k)
 	if err != nil {
 		return err
@@ -69,7 +64,7 @@ func commitIntent(r storage.Reader, b *storage.Batch, k kv.Key, in *kv.Intent, t
 	if newest.Less(ts) && in.TS.LessEq(ts) {
 		return PutVersion(b, k, newest, ts, in.Value, in.Delete)
 	}
-	late, err := v.HasVersion(k, ts)
+	late, err := v.hasVersion(k, ts)
 	if err == nil && !late {
 		err = assertionf("%s: %s committed at %s, but its intent is at %s and the newest version at %s",
 			k, in.Txn, ts, in.TS, newest)

@@ -66,8 +66,7 @@ type Env struct {
 type Result struct {
 	Conflicts []Conflict
 	Response  kv.Response
-	// Batch is what to write to state, in Pebble's representation; empty: nothing. It is proposed even if Response holds
-	// an error: a push that loses can have moved a timestamp.
+	// Batch is what to write to state, in Pebble's representation; empty: nothing to propose.
 	Batch []byte
 	// Reads go into the timestamp cache before the latches are released.
 	Reads Reads

@@ -1,0 +1,137 @@
+package eval
+
+import (
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/mvcc"
+)
+
+// write lays intents, or commits in one phase.
+func (ev *evaluation) write(q *kv.WriteRequest) error {
+	if q.Txn.IsZero() || q.CommitTS.IsZero() || q.CommitTS.Less(q.ReadTS) || len(q.Puts) == 0 {
+		return kv.Errorf(kv.ErrInternal, "a write of %d keys by %s, read at %s, to commit at %s", len(q.Puts), q.Txn, q.ReadTS, q.CommitTS) // V3
+	}
+	c := q.CommitTS
+	if q.OnePhase {
+		done, floor, err := ev.onceOnly(q)
+		if done || err != nil {
+			return err
+		}
+		c = c.Forward(floor)
+	}
+	newest, owned, c, err := ev.land(q, c)
+	if err != nil || len(ev.res.Conflicts) > 0 {
+		return err
+	}
+	if q.OnePhase {
+		err = ev.onePhase(q, c, newest, owned)
+	} else {
+		err = ev.intents(q, c)
+	}
+	if err != nil || len(ev.res.Conflicts) > 0 {
+		return err
+	}
+	ev.env.Observed.Forward(c) // V7
+	ev.res.Response.Write = &kv.WriteResponse{CommitTS: c}
+	ev.res.Served = c
+	return nil
+}
+
+// onceOnly is V4 for a one-phase commit: it looks at what an earlier copy of the request left behind. floor is the
+// timestamp that the transaction must not commit below.
+func (ev *evaluation) onceOnly(q *kv.WriteRequest) (done bool, floor clock.Timestamp, err error) {
+	rec, err := mvcc.GetRecord(ev.env.Reader, q.Anchor, q.Txn)
+	switch {
+	case err != nil:
+		return false, floor, err
+	case rec == nil:
+		return false, floor, ev.refuseOld(q.Start)
+	case rec.State == kv.Committed:
+		ev.res.Response.Write = &kv.WriteResponse{CommitTS: rec.CommitTS}
+		return true, floor, nil
+	case rec.State == kv.Aborted:
+		return false, floor, kv.Errorf(kv.ErrAborted, "transaction %s was aborted", q.Txn)
+	}
+	return false, rec.CommitTS, nil
+}
+
+// land finds where the writes have to be (V2), which keys have the transaction's own intent, and the conflicts on the way.
+func (ev *evaluation) land(q *kv.WriteRequest, c clock.Timestamp) (newest []clock.Timestamp, owned []bool, _ clock.Timestamp, err error) {
+	newest, owned = make([]clock.Timestamp, len(q.Puts)), make([]bool, len(q.Puts))
+	err = ev.view(mvcc.Options{TS: c, Txn: q.Txn}, func(v *mvcc.View) error {
+		for i := range q.Puts {
+			p := &q.Puts[i]
+			in, err := v.Intent(p.Key)
+			if err != nil {
+				return err
+			}
+			if in != nil && in.Txn != q.Txn {
+				ev.conflict(Conflict{Key: p.Key, Intent: *in, Kind: kv.PushAbort})
+				continue
+			}
+			if in != nil {
+				owned[i], c = true, c.Forward(in.TS)
+			}
+			var deleted bool
+			if newest[i], deleted, err = v.NewestVersion(p.Key); err != nil {
+				return err
+			}
+			if !newest[i].IsZero() {
+				if p.MustNotExist && !deleted {
+					return &kv.Error{Code: kv.ErrCondition, Key: p.Key, TS: newest[i], Msg: "the key exists"}
+				}
+				c = c.Forward(newest[i].Next())
+			}
+			read, reader := ev.env.Cache.GetPoint(p.Key)
+			if reader == q.Txn {
+				c = c.Forward(read)
+			} else if !read.IsZero() {
+				c = c.Forward(read.Next())
+			}
+		}
+		return nil
+	})
+	return newest, owned, c, err
+}
+
+// onePhase commits at c: the versions and the record are one batch.
+func (ev *evaluation) onePhase(q *kv.WriteRequest, c clock.Timestamp, newest []clock.Timestamp, owned []bool) error {
+	if q.CommitTS.Less(c) && !q.CanForward {
+		return &kv.Error{Code: kv.ErrRetryAt, TS: c, Msg: "the write lands higher, and reads elsewhere have to follow it"}
+	}
+	if q.ReadTS.Less(c) && len(q.Refresh) > 0 {
+		// The transaction holds no intents, so that nobody waits for it, and it may push whoever is in the way.
+		err := ev.unchanged(q.Refresh, q.ReadTS, c, q.Txn, func(*kv.Intent) (kv.PushKind, bool) { return kv.PushTimestamp, false })
+		if err != nil || len(ev.res.Conflicts) > 0 {
+			return err
+		}
+		ev.res.Reads = Reads{Txn: q.Txn, TS: c, Spans: q.Refresh}
+	}
+	for i := range q.Puts {
+		p := &q.Puts[i]
+		if err := mvcc.PutVersion(&ev.batch, p.Key, newest[i], c, p.Value, p.Delete); err != nil {
+			return err
+		}
+		if owned[i] {
+			if err := mvcc.RemoveIntent(&ev.batch, p.Key); err != nil {
+				return err
+			}
+			ev.res.Released = append(ev.res.Released, p.Key)
+		}
+	}
+	return mvcc.PutRecord(&ev.batch, q.Anchor, q.Txn, &kv.Record{
+		State: kv.Committed, CommitTS: c, Start: q.Start, Touched: max(q.Laid, ev.env.Now.Earliest)})
+}
+
+// intents lays them at c. Laid again they replace themselves, so a copy of the request does no harm.
+func (ev *evaluation) intents(q *kv.WriteRequest, c clock.Timestamp) error {
+	for i := range q.Puts {
+		p := &q.Puts[i]
+		err := mvcc.PutIntent(&ev.batch, p.Key, &kv.Intent{Txn: q.Txn, Start: q.Start, Anchor: q.Anchor, TS: c,
+			Laid: q.Laid, Value: p.Value, Delete: p.Delete})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
