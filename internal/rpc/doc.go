@@ -1,0 +1,27 @@
+// Package rpc carries messages between nodes over TCP. It implements kv.Transport.
+//
+//	N1  Every message is stamped with the sender's clock reading when it is handed in, and shown to the receiver's clock when
+//	    it arrives (clock.Observe, clock.ObserveReply), in both directions, pings included. A clock without a reading
+//	    stamps zeros, which nobody observes.
+//	N2  Nodes of different clusters never exchange a message: the handshake refuses them, and says why. Only Join may be
+//	    asked by a node that has no cluster yet.
+//	N3  A call ends: with the answer, at its limit, or at once when its connection breaks. An error says nothing about whether
+//	    the call was handled.
+//	N4  Everything is bounded: message size, the queue to each peer (Send drops, Call fails), calls handled at once.
+//	N5  A slow call holds up nothing else: each is handled in a goroutine of its own, and past the bound it is refused, never
+//	    left unread. (If it were, Raft's messages would wait in the same socket behind calls that wait for Raft.)
+//
+// A node dials each peer that it has something to say to, so between two nodes there are up to two connections; each
+// carries the calls of the one that dialled, with their answers. On a connection there are frames:
+//
+//	length u32 (of what follows) | kind u8 | id u64 | body
+//
+//	call    id, kv.Message              send  0, kv.Message
+//	answer  id, kv.Message              fail  id, text: the call was not answered, and why
+//	ping    0, earliest i64, latest i64 pong  the same
+//
+// before which both sides greet each other (greeting.go). The first five bytes, magic and version, keep their meaning for
+// ever, so that versions can refuse each other clearly. Frames by ourselves instead of gRPC or DRPC: docs/dependencies.md.
+//
+// HAZARD: there is neither authentication nor encryption. Whoever reaches the port is a node.
+package rpc

@@ -1,0 +1,135 @@
+package rpc
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+type kind uint8
+
+const (
+	kindCall kind = iota + 1
+	kindSend
+	kindAnswer
+	kindFail
+	kindPing
+	kindPong
+)
+
+const (
+	lengthBytes = 4
+	headBytes   = lengthBytes + 1 + 8
+	// readStep bounds what a frame's length alone makes us allocate.
+	readStep = 1 << 20
+	// keepBuffer is the largest buffer that goes back to the pool.
+	keepBuffer = 256 << 10
+)
+
+// buffer holds one whole frame. It belongs to one owner at a time, and is given back with put.
+type buffer struct{ b []byte }
+
+var buffers = sync.Pool{New: func() any { return &buffer{b: make([]byte, 0, 1024)} }}
+
+func getBuffer() *buffer { return buffers.Get().(*buffer) }
+
+func (f *buffer) put() {
+	if cap(f.b) > keepBuffer {
+		return
+	}
+	f.b = f.b[:0]
+	buffers.Put(f)
+}
+
+func (f *buffer) kind() kind   { return kind(f.b[lengthBytes]) }
+func (f *buffer) id() uint64   { return binary.BigEndian.Uint64(f.b[lengthBytes+1:]) }
+func (f *buffer) body() []byte { return f.b[headBytes:] }
+
+// begin starts a frame; the caller appends the body to f.b and ends it with finish.
+func (f *buffer) begin(k kind, id uint64) {
+	f.b = append(f.b[:0], 0, 0, 0, 0, byte(k))
+	f.b = binary.BigEndian.AppendUint64(f.b, id)
+}
+
+func (f *buffer) finish(limit int) error {
+	n := len(f.b) - lengthBytes
+	if n > limit {
+		return fmt.Errorf("message of %d bytes is above the limit of %d", n, limit)
+	}
+	binary.BigEndian.PutUint32(f.b, uint32(n))
+	return nil
+}
+
+// messageFrame makes the frame of a message.
+func messageFrame(k kind, id uint64, m *kv.Message, limit int) (*buffer, error) {
+	f := getBuffer()
+	f.begin(k, id)
+	b, err := m.MarshalMsg(f.b)
+	if err == nil {
+		f.b = b
+		err = f.finish(limit)
+	}
+	if err != nil {
+		f.put()
+		return nil, err
+	}
+	return f, nil
+}
+
+// textFrame makes the frame of a failure.
+func textFrame(id uint64, text string) *buffer {
+	f := getBuffer()
+	f.begin(kindFail, id)
+	f.b = append(f.b, text[:min(len(text), 4096)]...)
+	_ = f.finish(1 << 20)
+	return f
+}
+
+// stampFrame makes a ping or a pong.
+func stampFrame(k kind, iv clock.Interval) *buffer {
+	f := getBuffer()
+	f.begin(k, 0)
+	f.b = binary.BigEndian.AppendUint64(f.b, uint64(iv.Earliest))
+	f.b = binary.BigEndian.AppendUint64(f.b, uint64(iv.Latest))
+	_ = f.finish(1 << 20)
+	return f
+}
+
+// stamp reads what stampFrame wrote.
+func (f *buffer) stamp() (iv clock.Interval, ok bool) {
+	b := f.body()
+	if len(b) != 16 {
+		return iv, false
+	}
+	return clock.Interval{
+		Earliest: clock.Instant(binary.BigEndian.Uint64(b)), Latest: clock.Instant(binary.BigEndian.Uint64(b[8:])),
+	}, true
+}
+
+// readFrame reads the next frame into a buffer of its own.
+func readFrame(r *bufio.Reader, limit int) (*buffer, error) {
+	head, err := r.Peek(lengthBytes)
+	if err != nil {
+		return nil, err
+	}
+	n := int(binary.BigEndian.Uint32(head))
+	if n > limit || n < headBytes-lengthBytes {
+		return nil, fmt.Errorf("the peer sent a frame of %d bytes; allowed are %d to %d", n, headBytes-lengthBytes, limit)
+	}
+	f := getBuffer()
+	for total := lengthBytes + n; len(f.b) < total; {
+		at := len(f.b)
+		step := min(total-at, readStep)
+		f.b = append(f.b, make([]byte, step)...) // grows without a temporary
+		if _, err := io.ReadFull(r, f.b[at:]); err != nil {
+			f.put()
+			return nil, err
+		}
+	}
+	return f, nil
+}

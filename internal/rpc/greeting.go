@@ -1,0 +1,117 @@
+package rpc
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+const (
+	magic   = "LNGT"
+	version = 1
+
+	prefixBytes = len(magic) + 1
+	helloBytes  = 16 + 4 + 4 // cluster, from, to
+	replyBytes  = 16 + 4 + 2 // cluster, node, length of a refusal
+	maxRefusal  = 1024
+)
+
+var errForeign = errors.New("whatever answers there is not a Longitude node")
+
+// hello is what the dialling side says of itself, and whom it thinks that it has reached. Zeros: not known yet.
+type hello struct {
+	cluster  kv.ClusterID
+	from, to kv.NodeID
+}
+
+// greet is the dialling side of the handshake. It returns the node that answered.
+func greet(c io.ReadWriter, h hello) (kv.NodeID, error) {
+	b := append([]byte(magic), version)
+	b = append(b, h.cluster[:]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(h.from))
+	b = binary.BigEndian.AppendUint32(b, uint32(h.to))
+	if _, err := c.Write(b); err != nil {
+		return 0, err
+	}
+	if err := readPrefix(c); err != nil {
+		return 0, err
+	}
+	r := make([]byte, replyBytes)
+	if _, err := io.ReadFull(c, r); err != nil {
+		return 0, err
+	}
+	node := kv.NodeID(binary.BigEndian.Uint32(r[16:]))
+	n := int(binary.BigEndian.Uint16(r[20:]))
+	if n == 0 {
+		return node, nil
+	}
+	why := make([]byte, min(n, maxRefusal))
+	if _, err := io.ReadFull(c, why); err != nil {
+		return 0, err
+	}
+	return 0, fmt.Errorf("refused: %s", why)
+}
+
+func readPrefix(r io.Reader) error {
+	p := make([]byte, prefixBytes)
+	if _, err := io.ReadFull(r, p); err != nil {
+		return fmt.Errorf("%w: %w", errForeign, err)
+	}
+	if string(p[:len(magic)]) != magic {
+		return fmt.Errorf("%w: it says %q", errForeign, p)
+	}
+	if p[len(magic)] != version {
+		return fmt.Errorf("it speaks version %d of the protocol between nodes, this binary version %d: upgrade the older one", p[len(magic)], version)
+	}
+	return nil
+}
+
+// answerGreeting is the accepting side of the handshake. It tells the peer why it is refused.
+func answerGreeting(c io.ReadWriter, cluster kv.ClusterID, node kv.NodeID) (hello, error) {
+	var h hello
+	err := readPrefix(c)
+	if errors.Is(err, errForeign) {
+		return h, err // nobody there who would understand an answer
+	}
+	if err != nil {
+		_, _ = io.CopyN(io.Discard, c, int64(helloBytes)) // or the unread rest would reset the connection under our answer
+	} else {
+		b := make([]byte, helloBytes)
+		if _, err := io.ReadFull(c, b); err != nil {
+			return h, err
+		}
+		copy(h.cluster[:], b)
+		h.from, h.to = kv.NodeID(binary.BigEndian.Uint32(b[16:])), kv.NodeID(binary.BigEndian.Uint32(b[20:]))
+		err = h.check(cluster, node)
+	}
+	r := append([]byte(magic), version)
+	r = append(r, cluster[:]...)
+	r = binary.BigEndian.AppendUint32(r, uint32(node))
+	why := ""
+	if err != nil {
+		why = err.Error()
+		why = why[:min(len(why), maxRefusal)]
+	}
+	r = binary.BigEndian.AppendUint16(r, uint16(len(why)))
+	if _, werr := c.Write(append(r, why...)); err == nil {
+		err = werr
+	}
+	return h, err
+}
+
+// check says why a peer is not ours to talk to (N2).
+func (h hello) check(cluster kv.ClusterID, node kv.NodeID) error {
+	var none kv.ClusterID
+	switch {
+	case h.cluster != none && cluster != none && h.cluster != cluster:
+		return fmt.Errorf("node %d of cluster %s called node %d of cluster %s: stores of two clusters must not meet; check --join and --store", h.from, h.cluster, node, cluster)
+	case h.to != 0 && node != 0 && h.to != node:
+		return fmt.Errorf("node %d was called, but node %d listens here: the address belongs to another node now", h.to, node)
+	case h.from != 0 && h.from == node:
+		return fmt.Errorf("the caller says that it is node %d, as we are: a store was copied, or a node called itself", h.from)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package rpc
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+var (
+	errQueueFull = errors.New("the queue to it is full")
+	errClosed    = errors.New("the connection is closed")
+)
+
+// queue holds the frames of one direction of one connection until they are written, in order, with the delay that is
+// injected. Frames in it belong to it.
+type queue struct {
+	maxFrames, maxBytes int
+	latency             time.Duration
+
+	mu       sync.Mutex
+	notEmpty sync.Cond
+	notFull  sync.Cond
+	frames   []queued
+	bytes    int
+	closed   bool
+}
+
+type queued struct {
+	f   *buffer
+	due time.Time // with latency only
+}
+
+func newQueue(maxFrames, maxBytes int, latency time.Duration) *queue {
+	q := &queue{maxFrames: maxFrames, maxBytes: maxBytes, latency: latency}
+	q.notEmpty.L, q.notFull.L = &q.mu, &q.mu
+	return q
+}
+
+func (q *queue) full() bool { return len(q.frames) >= q.maxFrames || q.bytes >= q.maxBytes }
+
+// push adds a frame, or fails if the queue is full or closed; the frame is then gone too.
+func (q *queue) push(f *buffer) error { return q.add(f, false) }
+
+// pushWait adds a frame as soon as there is room.
+func (q *queue) pushWait(f *buffer) error { return q.add(f, true) }
+
+func (q *queue) add(f *buffer, wait bool) error {
+	var due time.Time
+	if q.latency > 0 {
+		due = time.Now().Add(q.latency)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.closed && q.full() {
+		if !wait {
+			f.put()
+			return errQueueFull
+		}
+		q.notFull.Wait()
+	}
+	if q.closed {
+		f.put()
+		return errClosed
+	}
+	q.frames = append(q.frames, queued{f, due})
+	q.bytes += len(f.b)
+	if len(q.frames) == 1 {
+		q.notEmpty.Signal()
+	}
+	return nil
+}
+
+// take waits for frames and returns all there are. spare is reused for later ones.
+func (q *queue) take(spare []queued) (all []queued, open bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.frames) == 0 && !q.closed {
+		q.notEmpty.Wait()
+	}
+	if len(q.frames) == 0 {
+		return nil, false
+	}
+	all, q.frames, q.bytes = q.frames, spare[:0], 0
+	q.notFull.Broadcast()
+	return all, true
+}
+
+// close makes pushes fail. What is queued is still written.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.notEmpty.Broadcast()
+	q.notFull.Broadcast()
+}
+
+// discard drops what is queued, and closes.
+func (q *queue) discard() (dropped int) {
+	q.close()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	dropped = len(q.frames)
+	for _, f := range q.frames {
+		f.f.put()
+	}
+	q.frames, q.bytes = nil, 0
+	return dropped
+}
+
+// writeTo writes frames until the queue is closed and empty, or writing fails. All frames that have gathered go into one
+// write. Injected latency is a delay line: a frame waits for its own moment, not for the one before it to arrive.
+func (q *queue) writeTo(w io.Writer, written func(frames, bytes int)) error {
+	bw := bufio.NewWriterSize(w, 64<<10)
+	var spare []queued
+	for {
+		all, open := q.take(spare)
+		if !open {
+			return nil
+		}
+		var err error
+		total := 0
+		for i, f := range all {
+			if err == nil && q.latency > 0 {
+				if d := time.Until(f.due); d > 0 {
+					if err = bw.Flush(); err == nil {
+						sleepExactly(d)
+					}
+				}
+			}
+			if err == nil {
+				_, err = bw.Write(f.f.b)
+				total += len(f.f.b)
+			}
+			f.f.put()
+			all[i] = queued{}
+		}
+		if err == nil {
+			err = bw.Flush()
+		}
+		if err != nil {
+			return err
+		}
+		written(len(all), total)
+		spare = all
+	}
+}

@@ -1,0 +1,200 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+// ErrTimeout reports that a call was not answered within its limit.
+var ErrTimeout = errors.New("no answer in time")
+
+// Transport is one node's end of the network.
+type Transport struct {
+	o Options
+	m *Metrics
+
+	mu     sync.Mutex
+	peers  map[kv.NodeID]*peer
+	served map[*accepted]struct{}
+	closed bool
+
+	quit   context.Context // done when closing begins
+	cancel context.CancelCauseFunc
+	conns  sync.WaitGroup // goroutines of connections
+}
+
+var _ kv.Transport = (*Transport)(nil)
+
+// New starts a transport, accepting connections if there is a listener. Options that lack something needed are a bug of the
+// caller: it panics.
+func New(o Options) *Transport {
+	if err := o.complete(); err != nil {
+		panic(err)
+	}
+	t := &Transport{o: o, m: o.Metrics, peers: make(map[kv.NodeID]*peer), served: make(map[*accepted]struct{})}
+	t.quit, t.cancel = context.WithCancelCause(context.Background())
+	if o.Listen != nil {
+		t.conns.Go(t.accept)
+	}
+	return t
+}
+
+// Call implements kv.Transport.
+func (t *Transport) Call(to kv.NodeID, m *kv.Message, limit time.Duration) (*kv.Message, error) {
+	start := time.Now()
+	answer, err := t.call(to, m, limit)
+	switch {
+	case err == nil:
+		t.m.ok.Inc()
+		t.m.CallSeconds.Observe(time.Since(start).Seconds())
+	case errors.Is(err, ErrTimeout):
+		t.m.timeout.Inc()
+	default:
+		t.m.failed.Inc()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("call to node %d: %w", to, err)
+	}
+	return answer, nil
+}
+
+func (t *Transport) call(to kv.NodeID, m *kv.Message, limit time.Duration) (*kv.Message, error) {
+	p, err := t.peer(to)
+	if err != nil {
+		return nil, err
+	}
+	l, err := p.connect()
+	if err != nil {
+		return nil, err
+	}
+	return l.call(t.stamped(m, to), limit)
+}
+
+// Send implements kv.Transport.
+func (t *Transport) Send(to kv.NodeID, m *kv.Message) {
+	p, err := t.peer(to)
+	var l *link
+	if err == nil {
+		l, err = p.connect()
+	}
+	if err != nil {
+		t.m.Dropped.WithLabelValues("unreachable").Inc()
+		return
+	}
+	s := t.stamped(m, to)
+	f, err := messageFrame(kindSend, 0, &s, t.o.MaxMessage)
+	if err == nil {
+		err = l.out.push(f)
+	}
+	if err != nil {
+		t.m.Dropped.WithLabelValues("queue").Inc()
+	}
+}
+
+// CallAddr calls whoever listens at an address, over a connection of its own: for joining, before ids are known.
+func (t *Transport) CallAddr(addr string, m *kv.Message, limit time.Duration) (*kv.Message, error) {
+	l := newLink(t, nil, 0, addr)
+	if !t.spawn(l.run) {
+		return nil, errShutdown
+	}
+	defer l.shut(errClosed)
+	answer, err := l.call(t.stamped(m, 0), limit)
+	if err != nil {
+		return nil, fmt.Errorf("call to %s: %w", addr, err)
+	}
+	return answer, nil
+}
+
+// stamped is the message with its envelope; the caller's message is not touched (N1).
+func (t *Transport) stamped(m *kv.Message, to kv.NodeID) kv.Message {
+	s := *m
+	s.From, s.To, s.Cluster = t.o.Node(), to, t.o.Cluster()
+	iv := t.reading()
+	s.Earliest, s.Latest = iv.Earliest, iv.Latest
+	return s
+}
+
+// reading is ours, or zeros.
+func (t *Transport) reading() clock.Interval {
+	iv, _ := t.o.Clock.Now()
+	return iv
+}
+
+// observe shows a peer's stamp to the clock. sent is our own stamp on the message that it answers, zeros if it answers none.
+func (t *Transport) observe(peer kv.NodeID, sent, theirs clock.Interval) {
+	if theirs.Latest == 0 || peer == 0 {
+		return // it had no reading, or is nobody yet
+	}
+	if t.o.Clock.ObserveReply(uint32(peer), sent, theirs.Earliest, theirs.Latest) {
+		t.m.Disproofs.Inc()
+	}
+}
+
+var errShutdown = errors.New("this node is shutting down")
+
+func (t *Transport) peer(id kv.NodeID) (*peer, error) {
+	if id == 0 || id == t.o.Node() {
+		return nil, fmt.Errorf("node %d is no other node", id)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, errShutdown
+	}
+	p := t.peers[id]
+	if p == nil {
+		p = &peer{t: t, id: id}
+		t.peers[id] = p
+	}
+	return p, nil
+}
+
+// spawn runs a connection's goroutine unless the transport is closing.
+func (t *Transport) spawn(f func()) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return false
+	}
+	t.conns.Go(f)
+	return true
+}
+
+// drain is how long Close waits for the calls that are being handled.
+const drain = 2 * time.Second
+
+// Close stops accepting, lets the calls that are being handled end and their answers leave (for at most 2 s), fails our own
+// calls, and returns when no goroutine of a connection is left.
+func (t *Transport) Close() error {
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return nil
+	}
+	t.closed = true
+	t.cancel(errShutdown) // ends every link
+	var served []*accepted
+	for a := range t.served {
+		served = append(served, a)
+	}
+	t.mu.Unlock()
+
+	var err error
+	if t.o.Listen != nil {
+		if err = t.o.Listen.Close(); errors.Is(err, net.ErrClosed) {
+			err = nil
+		}
+	}
+	for _, a := range served {
+		a.conn.stopReading()
+	}
+	t.conns.Wait()
+	return err
+}
