@@ -84,9 +84,7 @@ func (n *Node) Open() error {
 		return err
 	}
 	n.self.ID, n.self.Cluster, n.self.Started = id.Node, id.Cluster, now.Earliest
-	if n.log != nil {
-		n.log = n.log.With("node", id.Node)
-	}
+	n.log = n.log.With("node", id.Node)
 	if err := n.assemble(append(nodes, n.loadNodes()...)); err != nil {
 		return err
 	}
@@ -116,9 +114,10 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		RT: n.rt, Clock: o.Clock, Engines: o.Engines, Transport: o.Transport, Cluster: n.Cluster, Node: n.self.ID,
 		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick,
 		Push: n.push,
-		Publish: func(descs []kv.RangeDescriptor) error {
-			return n.Router.PublishDescriptors(n.within(publishLimit), descs)
+		Publish: func(d kv.RangeDescriptor) error {
+			return n.Router.PublishDescriptors(n.within(publishLimit), []kv.RangeDescriptor{d})
 		},
+		OnFatal: o.OnFatal,
 		Metrics: n.Metrics.Replica, Log: n.log,
 	})
 	if err != nil {
@@ -166,9 +165,7 @@ func (n *Node) Start() error {
 		return fmt.Errorf("node: Start before Open")
 	}
 	n.Cluster.Start()
-	if err := n.Store.Start(); err != nil {
-		return err
-	}
+	n.Store.Start()
 	n.rt.Go("stamps", n.extendStamps)
 	n.rt.Go("announce", n.announce)
 	n.serving.Fire()
@@ -183,7 +180,13 @@ func (n *Node) Stop(drain bool) error {
 	}
 	if n.assembled.Fired() {
 		n.DB.Close(drainLimit)
-		n.Store.Stop(drain)
+		limit := time.Duration(0)
+		if drain {
+			limit = drainLimit
+		}
+		if err := n.Store.Stop(limit); err != nil {
+			n.log.Error("the store did not stop", "err", err)
+		}
 		if err := n.Cluster.Stop(); err != nil {
 			n.log.Error("the high water of promises was not lowered; the next start waits longer", "err", err)
 		}
@@ -223,10 +226,9 @@ func (n *Node) extendStamps() {
 func (n *Node) announce() {
 	for {
 		st := n.opts.Clock.Status()
-		leases, replicas := n.Store.Counts()
 		now, err := n.opts.Clock.Now()
 		n.Cluster.Update(func(i *kv.NodeInfo) {
-			i.Source, i.Leases, i.Replicas, i.Fenced = st.Source, leases, replicas, ""
+			i.Source, i.Fenced = st.Source, ""
 			if err != nil {
 				i.Fenced = err.Error()
 			} else {

@@ -34,6 +34,8 @@ type Options struct {
 	Tick time.Duration
 	// ClockPoll is the time between two polls of the clock's source; 0: 100 ms.
 	ClockPoll time.Duration
+	// OnFatal is told, once, why the store had to stop: its disk failed, or its data contradict themselves.
+	OnFatal func(error)
 	// Unsafe is for negative controls alone.
 	Unsafe txn.Unsafe
 	Log    *slog.Logger
