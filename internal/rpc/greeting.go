@@ -19,6 +19,15 @@ const (
 	maxRefusal  = 1024
 )
 
+// RefusedError is the greeting that a node answered with a refusal.
+type RefusedError struct {
+	Cluster kv.ClusterID // of the node that refused; zero: it has none yet
+	Node    kv.NodeID
+	Why     string
+}
+
+func (e *RefusedError) Error() string { return "refused: " + e.Why }
+
 var errForeign = errors.New("whatever answers there is not a Longitude node")
 
 // hello is what the dialling side says of itself, and whom it thinks that it has reached. Zeros: not known yet.
@@ -52,7 +61,7 @@ func greet(c io.ReadWriter, h hello) (kv.NodeID, error) {
 	if _, err := io.ReadFull(c, why); err != nil {
 		return 0, err
 	}
-	return 0, fmt.Errorf("refused: %s", why)
+	return 0, &RefusedError{Cluster: kv.ClusterID(r[:16]), Node: node, Why: string(why)}
 }
 
 func readPrefix(r io.Reader) error {
