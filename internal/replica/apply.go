@@ -1,0 +1,194 @@
+package replica
+
+import (
+	"fmt"
+
+	"go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/longitude-db/longitude/internal/keys"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/storage"
+)
+
+// apply applies committed entries, in one batch of state as far as nothing in between needs to be seen by others. It
+// reports whether the node can go on. An error here is always local (a failed disk, damaged data) and stops the node;
+// that a command is dropped is no error, and the same on all replicas.
+func (r *Replica) apply(es []*raftpb.Entry) bool {
+	a := &application{r: r, b: r.store.opts.Engines.State.NewBatch()}
+	defer func() { a.b.Close() }()
+	for _, e := range es {
+		if err := a.entry(e); err != nil {
+			r.fatal(err)
+			return false
+		}
+	}
+	if err := a.commit(); err != nil {
+		r.fatal(err)
+		return false
+	}
+	r.store.opts.Metrics.Applied.Add(float64(len(es)))
+	r.startLease()
+	return true
+}
+
+// application is entries on their way into state.
+type application struct {
+	r    *Replica
+	b    *storage.Batch
+	done []outcome
+	term uint64 // of the last entry
+}
+
+// outcome is told to the proposer once the batch is visible.
+type outcome struct {
+	c *command
+	e *kv.Error
+}
+
+func (a *application) entry(e *raftpb.Entry) error {
+	r := a.r
+	if e.GetIndex() != r.applied.index+1 || e.GetTerm() < r.applied.term { // A1
+		panic(fmt.Sprintf("replica: r%d applies entry %d of term %d after %d of term %d", r.id, e.GetIndex(), e.GetTerm(), r.applied.index, r.applied.term))
+	}
+	data, change := e.GetData(), (*raftpb.ConfChangeV2)(nil)
+	switch e.GetType() {
+	case raftpb.EntryConfChangeV2:
+		change = &raftpb.ConfChangeV2{}
+		if err := proto.Unmarshal(data, change); err != nil {
+			return fmt.Errorf("entry %d: %w", e.GetIndex(), err)
+		}
+		data = change.Context
+	case raftpb.EntryConfChange:
+		return fmt.Errorf("entry %d is a change of membership of a kind that is never proposed", e.GetIndex())
+	}
+	r.applied = entryID{e.GetIndex(), e.GetTerm()}
+	a.term = e.GetTerm()
+	if len(data) == 0 {
+		return nil // a new leader's first entry
+	}
+	c, err := decodeCommand(data)
+	if err != nil {
+		return fmt.Errorf("entry %d: %w", e.GetIndex(), err)
+	}
+	if e := r.refuse(&c, e.GetTerm()); e != nil {
+		r.store.opts.Metrics.Dropped.Inc()
+		a.done = append(a.done, outcome{&c, e})
+		return nil
+	}
+	return a.command(&c, change)
+}
+
+// refuse is A2: the same on all replicas, because it depends on the log alone.
+func (r *Replica) refuse(c *command, term uint64) *kv.Error {
+	if c.Term != term {
+		return kv.Errorf(kv.ErrUnavailable, "evaluated in term %d, in the log in term %d", c.Term, term)
+	}
+	if g := r.desc.Load().Generation; c.Generation != g {
+		return kv.Errorf(kv.ErrUnavailable, "evaluated under generation %d of the range, now it is %d", c.Generation, g)
+	}
+	return nil
+}
+
+func (a *application) command(c *command, change *raftpb.ConfChangeV2) error {
+	r := a.r
+	if len(c.Batch) > 0 {
+		if err := a.write(c.Batch); err != nil {
+			return err
+		}
+	}
+	if c.LowWater != nil {
+		r.low = r.low.Forward(c.LowWater.timestamp())
+		if err := putLow(a.b, r.id, r.low); err != nil {
+			return err
+		}
+	}
+	a.done = append(a.done, outcome{c: c})
+	switch {
+	case c.Split != nil:
+		return a.split(c.Split)
+	case c.Desc != nil:
+		return a.describe(c.Desc, change)
+	case change != nil:
+		panic("replica: a change of membership without a descriptor")
+	}
+	return nil
+}
+
+// write adds a command's batch, after checking that it keeps to the range (A3).
+func (a *application) write(repr []byte) error {
+	sub := a.r.store.opts.Engines.State.NewBatch()
+	defer sub.Close()
+	if err := sub.SetRepr(repr); err != nil {
+		return fmt.Errorf("command: %w", err)
+	}
+	d := a.r.desc.Load()
+	for rd := sub.Reader(); ; {
+		_, key, _, ok, err := rd.Next()
+		if err != nil {
+			return fmt.Errorf("command: %w", err)
+		}
+		if !ok {
+			break
+		}
+		if k := key[:storage.Split(key)]; !owns(d, k[:len(k)-1]) {
+			panic(fmt.Sprintf("replica: a command writes %q, which is not in %s", key, d))
+		}
+	}
+	return a.b.Apply(sub, nil)
+}
+
+// owns reports whether a key, with the local ones of its locks and records, belongs to a range.
+func owns(d *kv.RangeDescriptor, k kv.Key) bool {
+	return (d.Span.Contains(k) && !keys.IsLocal(k)) || keys.LockSpan(d.Span).Contains(k) || keys.RecordSpan(d.Span).Contains(k)
+}
+
+// describe changes the descriptor, and with it perhaps the membership.
+func (a *application) describe(d *kv.RangeDescriptor, change *raftpb.ConfChangeV2) error {
+	r := a.r
+	if old := r.desc.Load(); d.Generation != old.Generation+1 || d.ID != r.id {
+		panic(fmt.Sprintf("replica: %s does not follow %s", d, old))
+	}
+	if err := putDescriptor(a.b, d); err != nil {
+		return err
+	}
+	if err := a.commitWith(func() { r.setDescriptor(d) }); err != nil {
+		return err
+	}
+	if change != nil {
+		r.rn.ApplyConfChange(change)
+		r.lease.refresh()
+	}
+	return nil
+}
+
+func (a *application) commit() error { return a.commitWith(func() {}) }
+
+// commitWith makes the batch visible, with where it leaves the log; then between runs, and then the proposers hear of it:
+// what they do next has to find both.
+func (a *application) commitWith(between func()) error {
+	r := a.r
+	if err := putApplied(a.b, r.id, r.applied); err != nil {
+		return err
+	}
+	if err := r.store.opts.Engines.ApplyState(a.b); err != nil {
+		return err
+	}
+	a.b.Close()
+	a.b = r.store.opts.Engines.State.NewBatch()
+	between()
+	for _, o := range a.done {
+		r.proposals.applied(o.c, o.e)
+	}
+	a.done = nil
+	r.proposals.passed(a.term)
+	return nil
+}
+
+// setDescriptor takes a descriptor into use.
+func (r *Replica) setDescriptor(d *kv.RangeDescriptor) {
+	r.desc.Store(d)
+	r.store.ranges.moved(r)
+	r.store.publish.Push(struct{}{})
+	r.store.toldFirst(d)
+}

@@ -1,0 +1,190 @@
+package replica
+
+import (
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/replica/eval"
+	"github.com/longitude-db/longitude/internal/rt"
+)
+
+// Execute serves the requests of a batch, those of one batch in parallel. It blocks until all are answered.
+func (s *Store) Execute(b *kv.Batch) *kv.BatchReply {
+	out := &kv.BatchReply{Responses: make([]kv.Response, len(b.Requests))}
+	last := len(b.Requests) - 1
+	g := rt.NewGroup(s.opts.RT)
+	for i := range b.Requests[:max(last, 0)] {
+		g.Go("request", func() { out.Responses[i] = s.execute(&b.Requests[i]) })
+	}
+	if last >= 0 {
+		out.Responses[last] = s.execute(&b.Requests[last])
+	}
+	g.Wait(rt.Forever) // each of them has a limit
+	return out
+}
+
+func (s *Store) execute(q *kv.Request) kv.Response {
+	if s.stopped() {
+		return failed(kv.Errorf(kv.ErrUnavailable, "node %d is stopping", s.opts.Node))
+	}
+	r := s.ranges.get(q.Range)
+	if r == nil || r.desc.Load() == nil {
+		e := kv.Errorf(kv.ErrRangeMismatch, "r%d is not on node %d", q.Range, s.opts.Node)
+		e.Descriptors = s.holders(q)
+		return failed(e)
+	}
+	var resp kv.Response
+	if q.Admin != nil {
+		resp = r.administer(q.Admin)
+	} else {
+		resp = r.serve(q)
+	}
+	if resp.Err != nil && resp.Err.Node == 0 {
+		resp.Err.Node = s.opts.Node
+	}
+	return resp
+}
+
+func failed(e *kv.Error) kv.Response { return kv.Response{Err: e} }
+
+// serve is the way of a request that is evaluated: latches, lease, evaluation; and what is in its way goes first.
+func (r *Replica) serve(q *kv.Request) kv.Response {
+	w := newObstacles(r, q)
+	for {
+		resp, conflicts := r.attempt(q, w.pushed)
+		if len(conflicts) == 0 {
+			return resp
+		}
+		if kerr := w.clear(conflicts); kerr != nil {
+			return failed(kerr)
+		}
+	}
+}
+
+// attempt evaluates a request once. It returns conflicts and nothing else, or the answer.
+func (r *Replica) attempt(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp) (kv.Response, []eval.Conflict) {
+	if !eval.InBounds(r.desc.Load(), q) {
+		return failed(r.mismatch(q)), nil
+	}
+	if _, kerr := r.lease.check(clock.Timestamp{}); kerr != nil {
+		return failed(kerr), nil // no need to wait for latches
+	}
+	began := r.store.opts.RT.Now()
+	guard, err := r.latches.Acquire(eval.Latches(q), r.store.opts.RequestLimit)
+	if err != nil {
+		return failed(kv.Errorf(kv.ErrUnavailable, "other requests were in the way for %s", r.store.opts.RequestLimit)), nil
+	}
+	r.store.opts.Metrics.Latches.Observe((r.store.opts.RT.Now() - began).Seconds())
+	d, view, res, kerr := r.evaluate(q, pushed)
+	if kerr != nil || len(res.Conflicts) > 0 || len(res.Batch) == 0 {
+		guard.Release()
+		if kerr != nil {
+			return failed(kerr), nil
+		}
+		return res.Response, res.Conflicts
+	}
+	cmd := command{Term: view.term, Generation: d.Generation, Batch: res.Batch}
+	kerr = r.proposeWait(&proposal{cmd: cmd}, func(*kv.Error) {
+		guard.Release() // only now: until the outcome is known the write may still land
+		r.intents.removed(res.Released)
+	})
+	if kerr != nil {
+		return failed(kerr), nil
+	}
+	return res.Response, nil
+}
+
+// evaluate evaluates a request whose latches are held. The lease is checked before, so that it begins on state that has
+// everything of earlier leases, and after, for what the answer promises (L2).
+func (r *Replica) evaluate(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp) (*kv.RangeDescriptor, *leaseView, eval.Result, *kv.Error) {
+	d := r.desc.Load() // it may have changed while we waited for latches
+	if !eval.InBounds(d, q) {
+		return nil, nil, eval.Result{}, r.mismatch(q)
+	}
+	view, kerr := r.lease.check(clock.Timestamp{})
+	if kerr != nil {
+		return nil, nil, eval.Result{}, kerr
+	}
+	now, err := r.store.opts.Clock.Now()
+	if err != nil {
+		return nil, nil, eval.Result{}, kv.Errorf(kv.ErrFenced, "%v", err)
+	}
+	res := eval.Evaluate(&eval.Env{
+		Reader: r.store.opts.Engines.State, Desc: d, Cache: r.reads, Now: now, Node: r.store.opts.Node,
+		Observed: &r.store.observed, LeaseStart: view.low, Pushed: pushed,
+	}, q)
+	if len(res.Conflicts) > 0 {
+		return d, view, res, nil
+	}
+	after, kerr := r.lease.check(res.Served)
+	if kerr == nil && after.term != view.term {
+		kerr = r.lease.notLeaseholder()
+	}
+	if kerr != nil {
+		return nil, nil, eval.Result{}, kerr
+	}
+	res.Reads.Record(r.reads)
+	if rd := res.Response.Read; rd != nil && rd.Bumped > 0 {
+		r.store.opts.Metrics.Bumps.Add(float64(rd.Bumped))
+	}
+	return d, view, res, nil
+}
+
+// administer serves a request to change the range itself.
+func (r *Replica) administer(q *kv.AdminRequest) kv.Response {
+	var ds []kv.RangeDescriptor
+	var kerr *kv.Error
+	switch {
+	case len(q.SplitAt) > 0:
+		ds, kerr = r.split(q.SplitAt, q.NewRange)
+	case q.TransferLease != 0:
+		kerr = r.transferLease(q.TransferLease, true)
+		ds = []kv.RangeDescriptor{*r.desc.Load()}
+	case q.AddReplica != 0:
+		ds, kerr = r.addReplica(q.AddReplica)
+	default:
+		kerr = kv.Errorf(kv.ErrInternal, "an empty admin request")
+	}
+	if kerr != nil {
+		return failed(kerr)
+	}
+	return kv.Response{Admin: &kv.AdminResponse{Descriptors: ds}}
+}
+
+// mismatch says that a request does not fit the range, and what this node knows of where it fits.
+func (r *Replica) mismatch(q *kv.Request) *kv.Error {
+	e := kv.Errorf(kv.ErrRangeMismatch, "the request does not fit %s", r.desc.Load())
+	e.Descriptors = r.store.holders(q)
+	return e
+}
+
+// holders lists the descriptors here that hold something of what a request touches.
+func (s *Store) holders(q *kv.Request) (ds []kv.RangeDescriptor) {
+	for _, h := range s.ranges.view.Load().sorted {
+		d := h.desc.Load()
+		if h.id == q.Range || touches(q, d.Span) {
+			ds = append(ds, *d)
+		}
+	}
+	return ds
+}
+
+// touches reports whether a request has a key in common with a span.
+func touches(q *kv.Request, s kv.Span) bool {
+	for _, l := range eval.Latches(q) {
+		if len(l.Span.End) == 0 && s.Contains(l.Span.Start) || len(l.Span.End) > 0 && s.Overlaps(l.Span) {
+			return true
+		}
+	}
+	var anchor kv.Key
+	switch {
+	case q.EndTxn != nil:
+		anchor = q.EndTxn.Anchor
+	case q.Push != nil:
+		anchor = q.Push.Anchor
+	case q.Heartbeat != nil:
+		anchor = q.Heartbeat.Anchor
+	case q.Admin != nil:
+		anchor = q.Admin.SplitAt
+	}
+	return len(anchor) > 0 && s.Contains(anchor)
+}

@@ -1,0 +1,175 @@
+package replica
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/cluster"
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+// leaseUse is the lease as requests see it. The range's task moves the core on; requests read a view that is replaced as a
+// whole, and look at the promises again only when the view's T is near. Any task may use it.
+type leaseUse struct {
+	cluster *cluster.Cluster
+	clock   *clock.Clock
+	node    kv.NodeID
+	voters  func() []kv.NodeID
+	metrics *Metrics
+
+	mu   sync.Mutex
+	core leaseCore
+
+	view   atomic.Pointer[leaseView]
+	served atomic.Pointer[clock.Timestamp] // the highest that any request asked for and may have been served (L3)
+	leader atomic.Uint32                   // node of the leader, as far as it is known; a hint
+}
+
+// leaseView is a lease at one moment.
+type leaseView struct {
+	term  uint64
+	until clock.Instant
+	low   clock.Timestamp // no lower than anything served before this lease began
+}
+
+func newLeaseUse(s *Store, voters func() []kv.NodeID) *leaseUse {
+	l := &leaseUse{cluster: s.opts.Cluster, clock: s.opts.Clock, node: s.opts.Node, voters: voters, metrics: s.opts.Metrics}
+	l.core.self = s.opts.Node
+	l.served.Store(&clock.Timestamp{})
+	return l
+}
+
+// check lets a request be served at ts, or says why not (L2). The caller holds its latches. What it reads or writes under
+// them is then in order with every other lease of the range, however long it takes: another can begin only when true time
+// is past T, or with a low water above ts.
+func (l *leaseUse) check(ts clock.Timestamp) (*leaseView, *kv.Error) {
+	now, err := l.clock.Now()
+	if err != nil {
+		return nil, kv.Errorf(kv.ErrFenced, "node %d does not know the time well enough: %v", l.node, err)
+	}
+	v := l.view.Load()
+	if v != nil && !v.serves(now, ts) {
+		l.refresh()
+		v = l.view.Load()
+	}
+	if v == nil {
+		return nil, l.notLeaseholder()
+	}
+	if !v.serves(now, ts) {
+		l.metrics.LeaseRefused.Inc()
+		return nil, kv.Errorf(kv.ErrUnavailable, "lease of term %d ends at %d: too early for %s at latest %d", v.term, v.until, ts, now.Latest)
+	}
+	// First served, then the view again: a lease that begins anew on this replica takes the view away first and reads
+	// served then, so one of the two sees the other.
+	l.serve(ts)
+	if again := l.view.Load(); again == nil || again.term != v.term {
+		return nil, l.notLeaseholder()
+	}
+	if !v.serves(now, ts) { // L2, after the fact
+		panic("replica: served beyond the lease")
+	}
+	return v, nil
+}
+
+// serves is L2.
+func (v *leaseView) serves(now clock.Interval, ts clock.Timestamp) bool {
+	return now.Before(v.until) && ts.Wall < int64(v.until)
+}
+
+func (l *leaseUse) notLeaseholder() *kv.Error {
+	e := kv.Errorf(kv.ErrNotLeaseholder, "node %d does not hold the lease", l.node)
+	e.Node, e.Leaseholder = l.node, kv.NodeID(l.leader.Load())
+	if e.Leaseholder == l.node {
+		e.Code = kv.ErrUnavailable // elected, and about to serve; or handing over to nobody known yet
+		e.Msg = "the lease is about to begin, or being handed over"
+		e.Leaseholder = 0
+	}
+	return e
+}
+
+// servedSoFar is the highest timestamp that this replica may have served.
+func (l *leaseUse) servedSoFar() clock.Timestamp { return *l.served.Load() }
+
+// serve raises what counts as served.
+func (l *leaseUse) serve(ts clock.Timestamp) { forward(&l.served, ts) }
+
+// forward raises a timestamp that many tasks raise.
+func forward(p *atomic.Pointer[clock.Timestamp], ts clock.Timestamp) {
+	for old := p.Load(); old.Less(ts); old = p.Load() {
+		if p.CompareAndSwap(old, &ts) {
+			return
+		}
+	}
+}
+
+// change moves the core on and replaces the view.
+func (l *leaseUse) change(fn func(*leaseCore)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fn(&l.core)
+	l.publish()
+}
+
+// refresh looks at the promises again.
+func (l *leaseUse) refresh() { l.change(func(*leaseCore) {}) }
+
+func (l *leaseUse) publish() {
+	if l.core.term == 0 || !l.core.serving || l.core.stopped {
+		l.view.Store(nil)
+		return
+	}
+	v := &leaseView{term: l.core.term, low: l.core.low, until: l.core.until(l.voters(), l.cluster.Support)}
+	if old := l.view.Load(); old == nil || *old != *v {
+		l.view.Store(v)
+	}
+}
+
+// answered notes a voter's answer.
+func (l *leaseUse) answered(from kv.NodeID, term uint64, since clock.Instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.core.answered(from, term, since) {
+		l.publish()
+	}
+}
+
+// over reports whether everything that this replica ever served is safe from a lease that another begins now. With giveUp
+// the lease, if there is one, ends in the same step: the caller is about to vote against it.
+func (l *leaseUse) over(giveUp bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, err := l.clock.Now() // inside the lock: nobody may prolong the lease between the reading and giving up
+	if err != nil || !now.Passed(l.core.used) {
+		return false
+	}
+	if giveUp {
+		l.core.follow()
+		l.publish()
+	}
+	return true
+}
+
+// holds reports whether a lease can be used right now, and its term.
+func (l *leaseUse) holds() (term uint64, ok bool) {
+	now, err := l.clock.Now()
+	if err != nil {
+		return 0, false
+	}
+	v := l.view.Load()
+	if v != nil && !now.Before(v.until) {
+		l.refresh()
+		v = l.view.Load()
+	}
+	return termOf(v), v != nil && now.Before(v.until)
+}
+
+func termOf(v *leaseView) uint64 {
+	if v == nil {
+		return 0
+	}
+	return v.term
+}
+
+// hint is the leaseholder as far as this replica knows.
+func (l *leaseUse) hint() kv.NodeID { return kv.NodeID(l.leader.Load()) }

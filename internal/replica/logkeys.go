@@ -1,0 +1,42 @@
+package replica
+
+import (
+	"encoding/binary"
+
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+// Keys of the log instance: 'r' <range id> and then
+//
+//	'e' <index>  an entry
+//	'h'          the hard state
+//	't'          index and term of the last entry that was truncated
+const (
+	logPrefix    = 'r'
+	logEntry     = 'e'
+	logHardState = 'h'
+	logTruncated = 't'
+)
+
+func logKey(id kv.RangeID, kind byte) []byte {
+	k := make([]byte, 0, 18)
+	return append(binary.BigEndian.AppendUint64(append(k, logPrefix), uint64(id)), kind)
+}
+
+func entryKey(id kv.RangeID, index uint64) []byte {
+	return binary.BigEndian.AppendUint64(logKey(id, logEntry), index)
+}
+
+// entryID is a position of a log.
+type entryID struct{ index, term uint64 }
+
+func (e entryID) encode() []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, e.index), e.term)
+}
+
+func decodeEntryID(b []byte) entryID {
+	if len(b) != 16 {
+		panic("replica: a log position has 16 bytes")
+	}
+	return entryID{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
+}

@@ -1,0 +1,69 @@
+package replica
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Metrics of a store's ranges.
+type Metrics struct {
+	Ranges, Leaders                    prometheus.Gauge
+	Elections, Won                     prometheus.Counter
+	Transfers, Splits                  prometheus.Counter
+	Proposals, Applied, Dropped        prometheus.Counter
+	Ambiguous                          prometheus.Counter
+	LogSync, LogBatch, Commit, Latches prometheus.Histogram
+	SnapshotsSent, SnapshotsReceived   prometheus.Counter
+	SnapshotBytes                      prometheus.Counter
+	Truncated                          prometheus.Counter
+	MessagesDropped                    prometheus.Counter
+	VotesRefused                       prometheus.Counter
+	LeaseRefused                       prometheus.Counter
+	Bumps, Pushes                      prometheus.Counter
+}
+
+// NewMetrics makes the collectors.
+func NewMetrics() *Metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_replica_" + name, Help: help})
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "longitude_replica_" + name, Help: help})
+	}
+	seconds := func(name, help string) prometheus.Histogram {
+		return prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "longitude_replica_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(50e-6, 2, 18),
+		})
+	}
+	return &Metrics{
+		Ranges:            gauge("ranges", "Replicas of this store that have state."),
+		Leaders:           gauge("leaders", "Replicas of this store that lead their Raft group."),
+		Elections:         counter("campaigns_total", "Campaigns begun."),
+		Won:               counter("elections_won_total", "Elections won."),
+		Transfers:         counter("transfers_total", "Leases handed over on purpose."),
+		Splits:            counter("splits_total", "Splits applied."),
+		Proposals:         counter("proposals_total", "Commands proposed."),
+		Applied:           counter("applied_entries_total", "Log entries applied."),
+		Dropped:           counter("dropped_commands_total", "Committed commands without effect: of another term or descriptor."),
+		Ambiguous:         counter("ambiguous_total", "Commands whose outcome their proposer did not learn."),
+		LogSync:           seconds("log_sync_seconds", "Time to make one batch of log entries of all ranges durable."),
+		LogBatch:          prometheus.NewHistogram(prometheus.HistogramOpts{Name: "longitude_replica_log_batch_jobs", Help: "Appends that shared one sync.", Buckets: prometheus.ExponentialBuckets(1, 2, 12)}),
+		Commit:            seconds("commit_seconds", "Time from proposing a command until it was applied here."),
+		Latches:           seconds("latch_wait_seconds", "Time that requests waited for latches."),
+		SnapshotsSent:     counter("snapshots_sent_total", "Snapshots sent."),
+		SnapshotsReceived: counter("snapshots_received_total", "Snapshots applied."),
+		SnapshotBytes:     counter("snapshot_bytes_total", "Bytes of snapshots sent."),
+		Truncated:         counter("truncated_entries_total", "Log entries removed because state holds them for good."),
+		MessagesDropped:   counter("messages_dropped_total", "Raft messages dropped because a queue was full."),
+		VotesRefused:      counter("votes_refused_total", "Votes and campaigns that a promise forbade."),
+		LeaseRefused:      counter("lease_refused_total", "Requests refused because the lease could not be used."),
+		Bumps:             counter("read_bumps_total", "Reads moved to an uncertain version by the leaseholder."),
+		Pushes:            counter("pushes_total", "Transactions pushed because their intents were in the way."),
+	}
+}
+
+// Collectors lists them for registration.
+func (m *Metrics) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{
+		m.Ranges, m.Leaders, m.Elections, m.Won, m.Transfers, m.Splits, m.Proposals, m.Applied, m.Dropped, m.Ambiguous,
+		m.LogSync, m.LogBatch, m.Commit, m.Latches, m.SnapshotsSent, m.SnapshotsReceived, m.SnapshotBytes, m.Truncated,
+		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Bumps, m.Pushes,
+	}
+}

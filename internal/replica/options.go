@@ -1,0 +1,96 @@
+package replica
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/cluster"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
+	"github.com/longitude-db/longitude/internal/storage"
+)
+
+// Options of a Store.
+type Options struct {
+	RT        rt.Runtime
+	Clock     *clock.Clock
+	Engines   *storage.Engines
+	Transport kv.Transport
+	Cluster   *cluster.Cluster
+	Node      kv.NodeID
+
+	// Push decides about a transaction that is in the way: it goes to the range of the transaction's record. It may block.
+	Push func(*kv.PushRequest) (*kv.TxnStatus, error)
+	// Publish makes a descriptor known to whoever looks for ranges. It may block, is repeated until it succeeds, and may
+	// be told the same or an older descriptor again.
+	Publish func(kv.RangeDescriptor) error
+	// OnFatal is told, once, why this node must stop: its disk failed, or its data contradict themselves. It may end the
+	// process; if it returns, the store does nothing more.
+	OnFatal func(error)
+
+	// ReplicationFactor is how many replicas a range gets once there are as many nodes; default 3. Fewer: a failed node
+	// makes ranges unavailable. 0 is the default; 1 keeps ranges where they are.
+	ReplicationFactor int
+	// Tick is the interval at which replicas look after themselves; default 100 ms. Leaders send heartbeats every third.
+	Tick time.Duration
+	// ElectionSpread is the time over which followers spread their campaigns; default 4 ticks. Shorter: a failed leader
+	// is replaced sooner, and campaigns collide more often.
+	ElectionSpread time.Duration
+	// RequestLimit bounds every wait of a request: for latches, for its command, for other transactions; default 10 s.
+	RequestLimit time.Duration
+	// FlushInterval is the time between flushes of state, without which logs could not be truncated; default 30 s.
+	FlushInterval time.Duration
+	// KeepEntries and KeepBytes are how much of the log is kept for followers that are slow or away; default 4096 and
+	// 16 MiB. Beyond either they need a snapshot.
+	KeepEntries uint64
+	KeepBytes   int64
+	// MaxCommand is the largest command in bytes; default 64 MiB. It bounds what one transaction writes in one range.
+	MaxCommand int
+	// MaxSnapshot is the largest range, in bytes, that can be sent as a snapshot; default 1 GiB. Sender and receiver hold
+	// that much in memory.
+	MaxSnapshot int64
+
+	Metrics *Metrics
+	Log     *slog.Logger
+}
+
+func (o *Options) fill() error {
+	if o.RT == nil || o.Clock == nil || o.Engines == nil || o.Transport == nil || o.Cluster == nil || o.Node == 0 {
+		return errors.New("replica: RT, Clock, Engines, Transport, Cluster and Node are needed")
+	}
+	set(&o.ReplicationFactor, 3)
+	set(&o.Tick, 100*time.Millisecond)
+	set(&o.ElectionSpread, 4*o.Tick)
+	set(&o.RequestLimit, 10*time.Second)
+	set(&o.FlushInterval, 30*time.Second)
+	set(&o.KeepEntries, 4096)
+	set(&o.KeepBytes, 16<<20)
+	set(&o.MaxCommand, 64<<20)
+	set(&o.MaxSnapshot, 1<<30)
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+func set[T comparable](p *T, value T) {
+	var zero T
+	if *p == zero {
+		*p = value
+	}
+}
+
+// The limits of what gathers in memory, per range.
+const (
+	maxQueuedMessages = 4096      // from the network; more are dropped, Raft sends them again
+	maxProposals      = 4096      // commands on their way; more are refused with ErrUnavailable
+	maxUncommitted    = 128 << 20 // bytes of them
+	maxInflight       = 256       // messages to one follower
+	maxMessage        = 1 << 20   // bytes of entries in one of them; a larger entry goes alone
+	maxApplying       = 64 << 20  // bytes of entries applied in one batch
+)

@@ -1,0 +1,164 @@
+package replica
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
+)
+
+// proposals are the commands of this replica that are on their way through Raft. Each gets one outcome (E1):
+//
+//	applied    nil: the command has taken effect here
+//	dropped    ErrUnavailable: it is in the log without effect (A2), or certainly never will be: an entry of a later term
+//	           has been applied, so all of its own term that the log will ever have came before
+//	unknown    ErrAmbiguous: the node stops, or a snapshot has passed over where it may have been
+//
+// A proposer may give up waiting; what the command holds (latches) is let go only with the outcome, because until then it
+// may still take effect.
+type proposals struct {
+	r       *Replica
+	pending map[uint64]*proposal
+	base    uint64 // of ids: drawn by each process, so that none is met again after a restart
+	next    uint64
+	count   atomic.Int32 // of pending and of those in the queue
+}
+
+// proposal is one command on its way.
+type proposal struct {
+	cmd    command
+	data   []byte
+	change *raftpb.ConfChangeV2 // a change of membership; its context is data
+	done   func(*kv.Error)      // called once, in the range's task, with the outcome; must not block
+	at     time.Duration
+}
+
+func (p *proposals) init(r *Replica) {
+	p.r, p.pending, p.base = r, map[uint64]*proposal{}, r.store.opts.RT.Uint64()
+}
+
+// propose sends a command on its way; any task may call it. done is called exactly once.
+func (r *Replica) propose(p *proposal) {
+	if r.proposals.count.Add(1) > maxProposals {
+		r.proposals.count.Add(-1)
+		p.done(kv.Errorf(kv.ErrUnavailable, "%d commands of the range are on their way already", maxProposals))
+		return
+	}
+	p.at = r.store.opts.RT.Now()
+	p.cmd.Node = r.store.opts.Node
+	if !r.queue.Push((*proposeEvent)(p)) {
+		r.proposals.count.Add(-1)
+		p.done(kv.Errorf(kv.ErrUnavailable, "the node is stopping"))
+	}
+}
+
+// proposeWait proposes and waits for the outcome. release is called with the outcome, even if nobody waits any more.
+func (r *Replica) proposeWait(p *proposal, release func(*kv.Error)) *kv.Error {
+	f := rt.NewFuture[*kv.Error](r.store.opts.RT)
+	p.done = func(e *kv.Error) {
+		release(e)
+		f.Set(e, nil)
+	}
+	r.propose(p)
+	e, err := f.Get(r.store.opts.RequestLimit)
+	if err != nil {
+		r.store.opts.Metrics.Ambiguous.Inc()
+		return kv.Errorf(kv.ErrAmbiguous, "no outcome after %s: the command may still take effect", r.store.opts.RequestLimit)
+	}
+	return e
+}
+
+// proposeEvent is a proposal on its way to the range's task.
+type proposeEvent proposal
+
+func (ev *proposeEvent) handle(r *Replica) { r.proposals.submit((*proposal)(ev)) }
+
+func (p *proposals) submit(q *proposal) {
+	r := p.r
+	// A2, the first of the pair; apply has the second.
+	if !r.leading() || r.soft.term != q.cmd.Term {
+		p.finish(q, kv.Errorf(kv.ErrUnavailable, "the lease of term %d is over", q.cmd.Term))
+		return
+	}
+	p.next++
+	q.cmd.ID = p.base + p.next
+	var err error
+	if q.data, err = q.cmd.encode(); err != nil {
+		p.finish(q, kv.Errorf(kv.ErrInternal, "%v", err))
+		return
+	}
+	if len(q.data) > r.store.opts.MaxCommand {
+		p.finish(q, kv.Errorf(kv.ErrInternal, "a command of %d bytes is larger than the limit of %d; write less in one transaction", len(q.data), r.store.opts.MaxCommand))
+		return
+	}
+	if q.change != nil {
+		q.change.Context = q.data
+		err = r.rn.ProposeConfChange(q.change)
+	} else {
+		err = r.rn.Propose(q.data)
+	}
+	switch {
+	case errors.Is(err, raft.ErrProposalDropped):
+		p.finish(q, kv.Errorf(kv.ErrUnavailable, "the command was not taken: too much is uncommitted, or the lease is being handed over"))
+	case err != nil:
+		p.finish(q, kv.Errorf(kv.ErrInternal, "%v", err))
+	default:
+		r.store.opts.Metrics.Proposals.Inc()
+		q.data, q.cmd.Batch = nil, nil // Raft has them
+		p.pending[q.cmd.ID] = q
+	}
+}
+
+func (p *proposals) finish(q *proposal, e *kv.Error) {
+	p.count.Add(-1)
+	if q.done == nil {
+		panic("replica: a command has two outcomes")
+	}
+	done := q.done
+	q.done = nil
+	done(e)
+}
+
+// applied finishes the proposal that a command was, if it was ours.
+func (p *proposals) applied(c *command, e *kv.Error) {
+	if c.Node != p.r.store.opts.Node {
+		return
+	}
+	if q, ok := p.pending[c.ID]; ok {
+		delete(p.pending, c.ID)
+		p.r.store.opts.Metrics.Commit.Observe((p.r.store.opts.RT.Now() - q.at).Seconds())
+		p.finish(q, e)
+	}
+}
+
+// passed drops the proposals of earlier terms: an entry of this term has been applied.
+func (p *proposals) passed(term uint64) {
+	p.fail(func(q *proposal) bool { return q.cmd.Term < term },
+		kv.Errorf(kv.ErrUnavailable, "the lease was lost before the command was in the log"))
+}
+
+// lost gives up the proposals that a snapshot of a later or the same term has passed over.
+func (p *proposals) lost() {
+	p.fail(func(*proposal) bool { return true }, kv.Errorf(kv.ErrAmbiguous, "a snapshot has passed over the command"))
+}
+
+func (p *proposals) failAll(e *kv.Error) { p.fail(func(*proposal) bool { return true }, e) }
+
+func (p *proposals) fail(which func(*proposal) bool, e *kv.Error) {
+	if len(p.pending) == 0 {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.pending)) {
+		if q := p.pending[id]; which(q) {
+			delete(p.pending, id)
+			p.finish(q, e)
+		}
+	}
+}
