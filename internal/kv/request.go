@@ -236,8 +236,10 @@ type InlineResponse struct {
 	Values  [][]byte `msg:"v,omitempty"`
 }
 
-// AdminRequest changes the range itself; exactly one field is set.
+// AdminRequest changes the range itself; exactly one field is set, beside Key.
 type AdminRequest struct {
+	// Key says which range is meant: the one that holds it. Another answers ErrRangeMismatch. Empty: whichever is asked.
+	Key           Key     `msg:"k,omitempty"`
 	SplitAt       Key     `msg:"sp,omitempty"`
 	NewRange      RangeID `msg:"nr,omitempty"` // id for the right half, from the system counter
 	TransferLease NodeID  `msg:"tl,omitempty"` // also sets the descriptor's Preferred

@@ -81,24 +81,28 @@ func (z Ack) Msgsize() (s int) {
 func (z *AdminRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(4)
-	var zb0001Mask uint8 /* 4 bits */
+	zb0001Len := uint32(5)
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
-	if z.SplitAt == nil {
+	if z.Key == nil {
 		zb0001Len--
 		zb0001Mask |= 0x1
 	}
-	if z.NewRange == 0 {
+	if z.SplitAt == nil {
 		zb0001Len--
 		zb0001Mask |= 0x2
 	}
-	if z.TransferLease == 0 {
+	if z.NewRange == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x4
 	}
-	if z.AddReplica == 0 {
+	if z.TransferLease == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x8
+	}
+	if z.AddReplica == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x10
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -106,21 +110,26 @@ func (z *AdminRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	// skip if no fields are to be emitted
 	if zb0001Len != 0 {
 		if (zb0001Mask & 0x1) == 0 { // if not omitted
+			// string "k"
+			o = append(o, 0xa1, 0x6b)
+			o = msgp.AppendBytes(o, []byte(z.Key))
+		}
+		if (zb0001Mask & 0x2) == 0 { // if not omitted
 			// string "sp"
 			o = append(o, 0xa2, 0x73, 0x70)
 			o = msgp.AppendBytes(o, []byte(z.SplitAt))
 		}
-		if (zb0001Mask & 0x2) == 0 { // if not omitted
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
 			// string "nr"
 			o = append(o, 0xa2, 0x6e, 0x72)
 			o = msgp.AppendUint64(o, uint64(z.NewRange))
 		}
-		if (zb0001Mask & 0x4) == 0 { // if not omitted
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
 			// string "tl"
 			o = append(o, 0xa2, 0x74, 0x6c)
 			o = msgp.AppendUint32(o, uint32(z.TransferLease))
 		}
-		if (zb0001Mask & 0x8) == 0 { // if not omitted
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
 			// string "ar"
 			o = append(o, 0xa2, 0x61, 0x72)
 			o = msgp.AppendUint32(o, uint32(z.AddReplica))
@@ -139,7 +148,7 @@ func (z *AdminRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 4 bits */
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -149,50 +158,61 @@ func (z *AdminRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			return
 		}
 		switch msgp.UnsafeString(field) {
-		case "sp":
+		case "k":
 			{
 				var zb0002 []byte
-				zb0002, bts, err = msgp.ReadBytesBytes(bts, []byte(z.SplitAt))
+				zb0002, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Key))
+				if err != nil {
+					err = msgp.WrapError(err, "Key")
+					return
+				}
+				z.Key = Key(zb0002)
+			}
+			zb0001Mask |= 0x1
+		case "sp":
+			{
+				var zb0003 []byte
+				zb0003, bts, err = msgp.ReadBytesBytes(bts, []byte(z.SplitAt))
 				if err != nil {
 					err = msgp.WrapError(err, "SplitAt")
 					return
 				}
-				z.SplitAt = Key(zb0002)
+				z.SplitAt = Key(zb0003)
 			}
-			zb0001Mask |= 0x1
+			zb0001Mask |= 0x2
 		case "nr":
 			{
-				var zb0003 uint64
-				zb0003, bts, err = msgp.ReadUint64Bytes(bts)
+				var zb0004 uint64
+				zb0004, bts, err = msgp.ReadUint64Bytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "NewRange")
 					return
 				}
-				z.NewRange = RangeID(zb0003)
-			}
-			zb0001Mask |= 0x2
-		case "tl":
-			{
-				var zb0004 uint32
-				zb0004, bts, err = msgp.ReadUint32Bytes(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "TransferLease")
-					return
-				}
-				z.TransferLease = NodeID(zb0004)
+				z.NewRange = RangeID(zb0004)
 			}
 			zb0001Mask |= 0x4
-		case "ar":
+		case "tl":
 			{
 				var zb0005 uint32
 				zb0005, bts, err = msgp.ReadUint32Bytes(bts)
 				if err != nil {
+					err = msgp.WrapError(err, "TransferLease")
+					return
+				}
+				z.TransferLease = NodeID(zb0005)
+			}
+			zb0001Mask |= 0x8
+		case "ar":
+			{
+				var zb0006 uint32
+				zb0006, bts, err = msgp.ReadUint32Bytes(bts)
+				if err != nil {
 					err = msgp.WrapError(err, "AddReplica")
 					return
 				}
-				z.AddReplica = NodeID(zb0005)
+				z.AddReplica = NodeID(zb0006)
 			}
-			zb0001Mask |= 0x8
+			zb0001Mask |= 0x10
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -202,17 +222,20 @@ func (z *AdminRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xf {
+	if zb0001Mask != 0x1f {
 		if (zb0001Mask & 0x1) == 0 {
-			z.SplitAt = nil
+			z.Key = nil
 		}
 		if (zb0001Mask & 0x2) == 0 {
-			z.NewRange = 0
+			z.SplitAt = nil
 		}
 		if (zb0001Mask & 0x4) == 0 {
-			z.TransferLease = 0
+			z.NewRange = 0
 		}
 		if (zb0001Mask & 0x8) == 0 {
+			z.TransferLease = 0
+		}
+		if (zb0001Mask & 0x10) == 0 {
 			z.AddReplica = 0
 		}
 	}
@@ -222,7 +245,7 @@ func (z *AdminRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *AdminRequest) Msgsize() (s int) {
-	s = 1 + 3 + msgp.BytesPrefixSize + len([]byte(z.SplitAt)) + 3 + msgp.Uint64Size + 3 + msgp.Uint32Size + 3 + msgp.Uint32Size
+	s = 1 + 2 + msgp.BytesPrefixSize + len([]byte(z.Key)) + 3 + msgp.BytesPrefixSize + len([]byte(z.SplitAt)) + 3 + msgp.Uint64Size + 3 + msgp.Uint32Size + 3 + msgp.Uint32Size
 	return
 }
 
