@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// Config is one run, all of it drawn from the seed by Draw. A test may change what was drawn.
+type Config struct {
+	Seed  uint64
+	Nodes int
+
+	// Weather is that of the whole network while there are no faults; while there are, messages may also be lost.
+	Weather Weather
+	Loss    float64
+	// Resets: a call to a process that dies or is not there fails at once, as with TCP. Without it callers wait.
+	Resets bool
+	// Clocks holds the conditions of each machine's clock; Honest says that all of them keep their bounds.
+	Clocks []clock.Conditions
+	Honest bool
+
+	// StallP is the share of wake-ups that wait up to Stall for a processor.
+	StallP float64
+	Stall  time.Duration
+
+	Promise, Heartbeat, Tick, ClockPoll time.Duration
+
+	// Orderings is what clients choose from.
+	Orderings []txn.Ordering
+	Workloads []string
+	Clients   int           // per machine and workload
+	Think     time.Duration // clients rest up to this long between operations
+
+	// Faults befall the cluster for FaultFor, one each FaultEvery on average.
+	Faults     []string
+	FaultFor   time.Duration
+	FaultEvery time.Duration
+	// LiveWithin is how long after the last fault the cluster may take to serve everything again.
+	LiveWithin time.Duration
+
+	Unsafe txn.Unsafe
+}
+
+// Draw makes the run of a seed. Whole kinds of faults are missing from many runs, so that a rare one is not always
+// drowned by the others (swarm testing), and some runs have no faults at all.
+func Draw(seed uint64) Config {
+	r := rand.New(rand.NewPCG(seed, 0xc0ff))
+	c := Config{Seed: seed, Nodes: 3, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second}
+	if r.IntN(8) == 0 {
+		c.Nodes = 5
+	}
+	c.drawWeather(r)
+	c.drawClocks(r)
+	if r.IntN(2) == 0 {
+		c.StallP, c.Stall = []float64{0.001, 0.01, 0.2}[r.IntN(3)], logUniform(r, 50*time.Microsecond, 50*time.Millisecond)
+	}
+	c.Promise = []time.Duration{600 * time.Millisecond, time.Second, 2 * time.Second}[r.IntN(3)]
+	c.Heartbeat = c.Promise / 8
+	c.Tick = []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}[r.IntN(2)]
+	c.ClockPoll = []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond}[r.IntN(3)]
+
+	c.Orderings = [][]txn.Ordering{{txn.Wait}, {txn.Wait}, {txn.Uncertainty}, {txn.Wait, txn.Uncertainty}}[r.IntN(4)]
+	c.Workloads = pick(r, workloadNames(), 0.6)
+	c.Clients = 1 + r.IntN(3)
+	c.Think = logUniform(r, time.Millisecond, 200*time.Millisecond)
+
+	c.FaultFor = time.Duration(6+r.IntN(14)) * time.Second
+	c.FaultEvery = logUniform(r, 300*time.Millisecond, 4*time.Second)
+	if r.IntN(10) > 0 {
+		c.Faults = pick(r, faultNames(), 0.5)
+		if r.IntN(2) == 0 {
+			c.Loss = logUniformF(r, 0.001, 0.1)
+		}
+	}
+	return c
+}
+
+func (c *Config) drawWeather(r *rand.Rand) {
+	base := logUniform(r, 20*time.Microsecond, 5*time.Millisecond)
+	c.Weather = Weather{Base: base, Jitter: time.Duration(float64(base) * r.Float64() * 2)}
+	if r.IntN(2) == 0 {
+		c.Weather.SpikeP, c.Weather.Spike = logUniformF(r, 0.0005, 0.02), logUniform(r, time.Millisecond, 300*time.Millisecond)
+	}
+	if r.IntN(2) == 0 {
+		c.Weather.Dup = logUniformF(r, 0.001, 0.2)
+	}
+}
+
+// drawClocks gives each machine an honest clock of its own quality: bounds differ between nodes by up to three powers of
+// ten, and the error may be anywhere inside.
+func (c *Config) drawClocks(r *rand.Rand) {
+	lo, hi := 20*time.Microsecond, 20*time.Millisecond
+	if r.IntN(4) == 0 {
+		hi = 300 * time.Millisecond
+	}
+	for range c.Nodes {
+		eps := logUniform(r, lo, hi)
+		offset := time.Duration((2*r.Float64() - 1) * float64(eps))
+		if r.IntN(4) == 0 { // as far off as it may be
+			offset = time.Duration(math.Copysign(float64(eps), float64(offset)))
+		}
+		c.Clocks = append(c.Clocks, clock.Conditions{Offset: offset, Bound: eps, Drift: r.Int64N(40_000) - 20_000})
+	}
+}
+
+// strict reports whether every client of the run uses `wait` ordering, so that not even causal reverse may show.
+func (c *Config) strict() bool {
+	for _, o := range c.Orderings {
+		if o != txn.Wait {
+			return false
+		}
+	}
+	return true
+}
+
+// String is the run in two lines.
+func (c Config) String() string {
+	var clocks []string
+	for _, k := range c.Clocks {
+		lie := ""
+		if k.Lying {
+			lie = "!"
+		}
+		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
+	}
+	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f resets %v, stalls %.3f*%s\n"+
+		"  clocks %s; faults %v every %s for %s",
+		c.Nodes, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
+		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Resets, c.StallP, c.Stall.Round(time.Microsecond),
+		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor)
+}
+
+// logUniform draws evenly on the logarithmic scale.
+func logUniform(r *rand.Rand, lo, hi time.Duration) time.Duration {
+	return time.Duration(logUniformF(r, float64(lo), float64(hi)))
+}
+
+func logUniformF(r *rand.Rand, lo, hi float64) float64 {
+	return lo * math.Exp(r.Float64()*math.Log(hi/lo))
+}
+
+// pick keeps each with probability p, and at least one.
+func pick(r *rand.Rand, from []string, p float64) (out []string) {
+	one := r.IntN(len(from))
+	for i, f := range from {
+		if r.Float64() < p || i == one {
+			out = append(out, f)
+		}
+	}
+	return out
+}

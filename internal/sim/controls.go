@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/check"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// Control is a negative control: a run with something broken on purpose, which must show within so many seeds. A checker
+// that has never found anything proves nothing.
+type Control struct {
+	Name   string
+	Breaks string // what
+	Within int    // seeds
+	Change func(*Config)
+	// Finds are the kinds that count as found; none: any.
+	Finds []check.Kind
+}
+
+// Controls are all of them. The first is the reference: the same runs with nothing broken, which must be clean.
+var Controls = []Control{
+	{Name: "reference", Breaks: "nothing", Change: func(c *Config) {}},
+	{Name: "no-commit-wait", Breaks: "rule 2 for the own commit timestamp", Within: 10,
+		Change: func(c *Config) { c.Unsafe = txn.Unsafe{NoCommitWait: true} }},
+	{Name: "no-read-wait", Breaks: "rule 2 for versions that were read", Within: 20,
+		Change: func(c *Config) { c.Unsafe = txn.Unsafe{NoReadWait: true} }},
+	{Name: "skip-refresh", Breaks: "rule 3's refresh: c passes r unseen", Within: 20,
+		Change: func(c *Config) { c.Unsafe = txn.Unsafe{SkipRefresh: true} }},
+	{Name: "lying-clock", Breaks: "the bound of one clock", Within: 10, Change: lie},
+	{Name: "uncertainty", Breaks: "nothing, but promises less: causal reverse", Within: 20,
+		Change: func(c *Config) { c.Orderings = []txn.Ordering{txn.Uncertainty} },
+		Finds:  []check.Kind{check.CausalReverse}},
+}
+
+// ControlConfig is the run of a control with a seed: no faults, clocks that are off as far as they may be, clients that
+// hardly rest, `wait` ordering.
+func ControlConfig(seed uint64) Config {
+	r := rand.New(rand.NewPCG(seed, 0xc7))
+	c := Draw(seed)
+	c.Nodes, c.Faults, c.Loss, c.Clocks = 3, nil, 0, nil
+	c.StallP, c.Weather.Dup, c.Weather.SpikeP = 0, 0, 0
+	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
+	c.Weather.Jitter = c.Weather.Base
+	c.Orderings = []txn.Ordering{txn.Wait}
+	c.Workloads = workloadNames()
+	c.Clients, c.Think = 2, 20*time.Millisecond
+	c.FaultFor = 6 * time.Second
+	for i := range c.Nodes {
+		eps := logUniform(r, 2*time.Millisecond, 30*time.Millisecond)
+		c.Clocks = append(c.Clocks, clock.Conditions{Bound: eps, Offset: []time.Duration{-eps, eps, 0}[(i+int(seed))%3]})
+	}
+	return c
+}
+
+// lie makes one clock wrong by more than it claims, by less than messages between nodes would disprove at once, or by more.
+func lie(c *Config) {
+	r := rand.New(rand.NewPCG(c.Seed, 0x11e))
+	off := logUniform(r, 20*time.Millisecond, 400*time.Millisecond)
+	if r.IntN(2) == 0 {
+		off = -off
+	}
+	c.Honest = false
+	c.Clocks[r.IntN(len(c.Clocks))] = clock.Conditions{Bound: 100 * time.Microsecond, Offset: off, Lying: true}
+}
+
+// Try runs a control from seed 1 on until it is found. It returns the seed that found it, or 0, and the last result.
+func (k Control) Try(seeds int, each func(*Result)) (found uint64, last *Result) {
+	for seed := uint64(1); seed <= uint64(seeds); seed++ {
+		cfg := ControlConfig(seed)
+		k.Change(&cfg)
+		last = Run(cfg, Options{})
+		if each != nil {
+			each(last)
+		}
+		if k.hit(last) {
+			return seed, last
+		}
+	}
+	return 0, last
+}
+
+func (k Control) hit(r *Result) bool {
+	if len(k.Finds) == 0 {
+		return len(r.Anomalies) > 0
+	}
+	return slices.ContainsFunc(r.Tolerated, func(a check.Anomaly) bool { return slices.Contains(k.Finds, a.Kind) })
+}

@@ -1,0 +1,240 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
+)
+
+// Weather is how a link behaves.
+type Weather struct {
+	Base   time.Duration // each message takes at least this
+	Jitter time.Duration // and up to this much longer; messages overtake each other
+	SpikeP float64       // share of messages that take up to Spike longer
+	Spike  time.Duration
+	Loss   float64 // share of messages that never arrive, calls and answers included
+	Dup    float64 // share of one-way messages that arrive twice
+}
+
+// Network carries messages between machines. Invariant: a message is bytes on the way (V2).
+type Network struct {
+	w       *World
+	rng     *rand.Rand
+	weather Weather
+	// cut[from][to]: nothing passes. worse[from][to]: the weather there, if not the general one.
+	cut   [][]bool
+	worse [][]*Weather
+	// Sent, Lost and Bytes count messages.
+	Sent, Lost, Bytes int
+}
+
+func newNetwork(w *World, n int, weather Weather, rng *rand.Rand) *Network {
+	net := &Network{w: w, rng: rng, weather: weather, cut: make([][]bool, n), worse: make([][]*Weather, n)}
+	for i := range n {
+		net.cut[i], net.worse[i] = make([]bool, n), make([]*Weather, n)
+	}
+	return net
+}
+
+// Cut stops messages in one direction between two machines, Mend lets them pass again.
+func (net *Network) Cut(from, to int)  { net.cut[from][to] = true }
+func (net *Network) Mend(from, to int) { net.cut[from][to] = false }
+
+// MendAll ends all partitions and local bad weather.
+func (net *Network) MendAll() {
+	for i := range net.cut {
+		clear(net.cut[i])
+		clear(net.worse[i])
+	}
+}
+
+// delay draws how long a message takes; false if it is lost.
+func (net *Network) delay(from, to int) (time.Duration, bool) {
+	wt := &net.weather
+	if net.worse[from][to] != nil {
+		wt = net.worse[from][to]
+	}
+	d := wt.Base
+	if wt.Jitter > 0 {
+		d += time.Duration(net.rng.Int64N(int64(wt.Jitter)))
+	}
+	if wt.SpikeP > 0 && net.rng.Float64() < wt.SpikeP {
+		d += time.Duration(net.rng.Int64N(int64(wt.Spike)))
+	}
+	lost := wt.Loss > 0 && net.rng.Float64() < wt.Loss
+	return d, !lost && !net.cut[from][to]
+}
+
+// carry takes an encoded message from one machine to another. It is decoded there, at the end of its way.
+func (net *Network) carry(from, to *Machine, data []byte, arrive func(*kv.Message)) {
+	net.Sent++
+	net.Bytes += len(data)
+	d, ok := net.delay(from.Index, to.Index)
+	if !ok {
+		net.Lost++
+		return
+	}
+	net.w.Loop.At(net.w.Loop.Now()+d, func() {
+		if net.cut[from.Index][to.Index] || !to.Up() {
+			net.Lost++
+			return
+		}
+		m := new(kv.Message)
+		if _, err := m.UnmarshalMsg(data); err != nil {
+			panic(fmt.Sprintf("sim: a message from %s cannot be decoded: %v", from.Name, err))
+		}
+		net.w.Trace.Event(net.w.Loop.Now(), to.Name, "< %s %s %d", from.Name, kindOf(m), len(data))
+		arrive(m)
+	})
+}
+
+// transport is one machine's view of the network, for one of its lives.
+type transport struct {
+	m    *Machine
+	life int
+}
+
+var _ kv.Transport = transport{}
+
+var (
+	errNoRoute = errors.New("no such node")
+	errReset   = errors.New("connection reset")
+)
+
+// stamp encodes a message as its sender sends it now.
+func (t transport) stamp(m *kv.Message, to kv.NodeID) []byte {
+	c := *m
+	c.From, c.To, c.Cluster = t.m.ID, to, t.m.cluster()
+	c.Earliest, c.Latest = 0, 0
+	if iv, err := t.m.Clock.Now(); err == nil {
+		c.Earliest, c.Latest = iv.Earliest, iv.Latest
+	}
+	data, err := c.MarshalMsg(nil)
+	if err != nil {
+		panic(fmt.Sprintf("sim: a message of %s cannot be encoded: %v", t.m.Name, err))
+	}
+	return data
+}
+
+// observe shows the receiver's clock the sender's reading.
+func observe(m *Machine, msg *kv.Message) {
+	if msg.Latest != 0 && msg.From != 0 {
+		m.Clock.Observe(uint32(msg.From), msg.Earliest, msg.Latest)
+	}
+}
+
+// Send implements kv.Transport.
+func (t transport) Send(to kv.NodeID, m *kv.Message) {
+	peer := t.m.w.byID(to)
+	if peer == nil || t.stale() {
+		return
+	}
+	net := t.m.w.Net
+	data := t.stamp(m, to)
+	copies := 1
+	if net.weather.Dup > 0 && net.rng.Float64() < net.weather.Dup {
+		copies = 2
+	}
+	for range copies {
+		net.carry(t.m, peer, data, func(msg *kv.Message) {
+			peer.RT.Go("recv "+kindOf(msg), func() {
+				observe(peer, msg)
+				peer.handle(msg)
+			})
+		})
+	}
+}
+
+// Call implements kv.Transport.
+func (t transport) Call(to kv.NodeID, m *kv.Message, limit time.Duration) (*kv.Message, error) {
+	peer := t.m.w.byID(to)
+	if peer == nil {
+		return nil, fmt.Errorf("node %d: %w", to, errNoRoute)
+	}
+	return t.callMachine(peer, to, m, limit)
+}
+
+func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit time.Duration) (*kv.Message, error) {
+	net := t.m.w.Net
+	answer := rt.NewFuture[*kv.Message](t.m.RT)
+	me, life := t.m, t.life
+	reset := func() { answer.Set(nil, fmt.Errorf("call to %s: %w", peer.Name, errReset)) }
+	if !peer.Up() && t.m.w.Config.Resets {
+		// A machine that is there without the process refuses at once.
+		d, ok := net.delay(me.Index, peer.Index)
+		if ok {
+			t.m.RT.After(2*d, reset)
+		}
+	}
+	net.carry(me, peer, t.stamp(m, to), func(msg *kv.Message) {
+		peerLife := peer.life
+		peer.RT.Go("serve "+kindOf(msg), func() {
+			observe(peer, msg)
+			reply := peer.handle(msg)
+			if reply == nil {
+				return // refused: the caller runs into its limit
+			}
+			data := transport{peer, peerLife}.stamp(reply, me.ID)
+			net.carry(peer, me, data, func(msg *kv.Message) {
+				if me.life != life {
+					return // the answer to a process that is gone
+				}
+				observe(me, msg)
+				answer.Set(msg, nil)
+			})
+		})
+	})
+	if t.m.w.Config.Resets {
+		forget := peer.awaitDeath(func() {
+			if d, ok := net.delay(peer.Index, me.Index); ok {
+				net.w.Loop.At(net.w.Loop.Now()+d, reset)
+			}
+		})
+		defer forget()
+	}
+	msg, err := answer.Get(limit)
+	if err != nil {
+		return nil, fmt.Errorf("call to %s: %w", peer.Name, err)
+	}
+	return msg, nil
+}
+
+// stale reports whether this view is of a process that has ended.
+func (t transport) stale() bool { return t.m.life != t.life }
+
+// kindOf names what a message is, for the trace.
+func kindOf(m *kv.Message) string {
+	switch {
+	case m.Batch != nil:
+		return "batch"
+	case m.BatchReply != nil:
+		return "reply"
+	case m.Raft != nil:
+		return "raft"
+	case m.Liveness != nil:
+		return "live"
+	case m.Snapshot != nil:
+		return "snapshot"
+	case m.Ack != nil:
+		return "ack"
+	case m.Join != nil:
+		return "join"
+	case m.Control != nil:
+		return "control"
+	}
+	return "nothing"
+}
+
+// reading is a machine's clock as the trace shows it: error and width.
+func reading(c *clock.Clock, truth clock.Instant) string {
+	iv, err := c.Now()
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("[%s,+%s]", iv.Earliest.Sub(truth), iv.Latest.Sub(truth))
+}

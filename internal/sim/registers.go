@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/longitude-db/longitude/internal/check"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// registers reads, writes and changes single keys. A key is given up for a new one after some operations, because the
+// time that checking takes grows fast with the length of its history.
+type registers struct {
+	ops  []*check.RegisterOp
+	used [6]int
+	last int64
+}
+
+const registerUses = 120
+
+func (r *registers) Splits() []kv.Key { return splits('r') }
+
+func (r *registers) Setup(*Client) error { return nil }
+
+func (r *registers) key(slot int) (kv.Key, string) {
+	name := fmt.Sprintf("%d.%d", slot, r.used[slot]/registerUses)
+	return dataKey('r', slot%parts, name), name
+}
+
+func (r *registers) Step(c *Client) {
+	_ = r.do(c, c.Rand.IntN(len(r.used)), check.RegisterKind(c.Rand.IntN(3)))
+}
+
+func (r *registers) do(c *Client, slot int, kind check.RegisterKind) error {
+	var key kv.Key
+	o := &check.RegisterOp{Kind: kind}
+	c.begin(&o.Op, func() string {
+		if kind != check.Read {
+			r.last++
+			o.New = r.last
+		}
+		r.used[slot]++
+		key, o.Key = r.key(slot)
+		r.ops = append(r.ops, o)
+		return fmt.Sprintf("%s r%s new=%d", [...]string{"read", "write", "change"}[kind], o.Key, o.New)
+	})
+	err := c.txn(kind == check.Read && c.Rand.IntN(2) == 0, func(ctx context.Context, t *txn.Txn) error {
+		if kind != check.Write {
+			v, err := t.Get(ctx, key)
+			if err != nil {
+				return err
+			}
+			c.H.mu.Lock()
+			o.Old = number(v) // also if this client never learns what became of it
+			c.H.mu.Unlock()
+		}
+		if kind != check.Read {
+			t.Put(key, digits(o.New))
+		}
+		return nil
+	})
+	c.end(&o.Op, err, func() string { return fmt.Sprintf(" old=%d", o.Old) })
+	return err
+}
+
+func (r *registers) Final(c *Client) error {
+	for slot := range r.used {
+		if err := r.do(c, slot, check.Read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *registers) Check() []check.Anomaly {
+	ops := make([]check.RegisterOp, len(r.ops))
+	for i, o := range r.ops {
+		ops[i] = *o
+	}
+	as, _ := check.Registers(ops, 5*time.Second)
+	return as
+}
+
+func (r *registers) Ops() (n map[check.Outcome]int) {
+	for _, o := range r.ops {
+		n = count(n, o.Outcome)
+	}
+	return n
+}

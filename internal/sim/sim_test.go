@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/longitude-db/longitude/internal/check"
+)
+
+// TestSeeds runs the first seeds, as many as fit into the time.
+func TestSeeds(t *testing.T) {
+	limit := 25 * time.Second
+	if testing.Short() {
+		limit = 5 * time.Second
+	}
+	var virtual, real time.Duration
+	seed := uint64(0)
+	for real < limit {
+		seed++
+		res := Run(Draw(seed), Options{})
+		virtual, real = virtual+res.Virtual, real+res.Real
+		if testing.Verbose() {
+			t.Log(res.Line())
+		}
+		if res.Failed() {
+			var b bytes.Buffer
+			res.Report(&b, 40)
+			t.Error(b.String())
+		}
+		if res.Ops[check.OK] < 20 {
+			t.Errorf("seed %d: only %d operations succeeded", seed, res.Ops[check.OK])
+		}
+	}
+	t.Logf("%d seeds, %s of cluster time, %.0f times as fast as real time", seed, virtual.Round(time.Second), virtual.Seconds()/real.Seconds())
+}
+
+// TestSameSeedSameTrace is V1.
+func TestSameSeedSameTrace(t *testing.T) {
+	seeds := []uint64{101, 102, 103, 104}
+	if testing.Short() {
+		seeds = seeds[:1]
+	}
+	hashes := map[uint64]uint64{}
+	for _, seed := range seeds {
+		cfg := Draw(seed)
+		cfg.FaultFor = 6 * time.Second
+		a, b := Run(cfg, Options{}), Run(cfg, Options{})
+		if a.Hash != b.Hash || a.Steps != b.Steps {
+			t.Errorf("seed %d: hash %x after %d steps, then %x after %d: see simrun -seed %d -twice", seed, a.Hash, a.Steps, b.Hash, b.Steps, seed)
+		}
+		if other, twice := hashes[a.Hash]; twice {
+			t.Errorf("seeds %d and %d did the same", other, seed)
+		}
+		hashes[a.Hash] = seed
+	}
+}
+
+// TestControls breaks things on purpose: each must be found within its number of seeds, and with nothing broken the same
+// runs must be clean.
+func TestControls(t *testing.T) {
+	for _, k := range Controls {
+		t.Run(k.Name, func(t *testing.T) {
+			if k.Within == 0 {
+				n := 4
+				if testing.Short() {
+					n = 1
+				}
+				if found, last := k.Try(n, nil); found != 0 || last.Failed() {
+					t.Errorf("seed %d is not clean although nothing is broken:\n%s", last.Config.Seed, last.Problem())
+				}
+				return
+			}
+			found, last := k.Try(k.Within, nil)
+			if found == 0 {
+				t.Errorf("breaking %s does not show within %d seeds", k.Breaks, k.Within)
+				return
+			}
+			t.Logf("seed %d: %s", found, check.Count(append(last.Anomalies, last.Tolerated...)))
+		})
+	}
+}
+
+func TestDrawnConfigsAreSound(t *testing.T) {
+	kinds := map[string]int{}
+	for seed := range uint64(500) {
+		c := Draw(seed)
+		if len(c.Clocks) != c.Nodes || len(c.Workloads) == 0 || c.Promise < 4*c.Heartbeat {
+			t.Errorf("seed %d: %s", seed, c)
+		}
+		for _, k := range c.Clocks {
+			if k.Lying || k.Offset.Abs() > k.Bound {
+				t.Errorf("seed %d has a dishonest clock: %+v", seed, k)
+			}
+		}
+		for _, f := range append(c.Faults, c.Workloads...) {
+			kinds[f]++
+		}
+	}
+	for _, name := range append(faultNames(), workloadNames()...) {
+		if kinds[name] < 100 {
+			t.Errorf("%s is in only %d of 500 runs", name, kinds[name])
+		}
+	}
+}
+
+func TestReportTellsHowToReplay(t *testing.T) {
+	r := &Result{Config: Draw(7), Anomalies: []check.Anomaly{{Kind: check.StaleRead, Text: "x"}}, Tail: []string{"one", "two"}}
+	var b bytes.Buffer
+	r.Report(&b, 1)
+	for _, want := range []string{"seed 7 failed at commit", "two\n", "stale read: x", "simrun -seed 7 -trace"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, &b)
+		}
+	}
+	if strings.Contains(b.String(), "one\n") {
+		t.Error("more of the trace than was asked for")
+	}
+}

@@ -1,0 +1,226 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/longitude-db/longitude/internal/check"
+	"github.com/longitude-db/longitude/internal/keys"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
+	"github.com/longitude-db/longitude/internal/rt"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// Workload is what clients do and how it is judged. One value serves one run and keeps its history, which Client.begin and
+// Client.end guard.
+type Workload interface {
+	// Splits are the keys at which its data are cut into ranges before Setup.
+	Splits() []kv.Key
+	// Setup writes what must be there at first.
+	Setup(c *Client) error
+	// Step does one operation of a client and notes what became of it.
+	Step(c *Client)
+	// Final reads everything once more, after faults and clients have ended.
+	Final(c *Client) error
+	// Check returns the anomalies of the history.
+	Check() []check.Anomaly
+	// Ops counts operations by outcome.
+	Ops() map[check.Outcome]int
+}
+
+// workloads is what a run draws from. To add one, add it here.
+var workloads = []struct {
+	name string
+	make func() Workload
+}{
+	{"register", func() Workload { return &registers{} }},
+	{"bank", func() Workload { return &bank{} }},
+	{"order", func() Workload { return &order{} }},
+}
+
+func workloadNames() (names []string) {
+	for _, w := range workloads {
+		names = append(names, w.name)
+	}
+	return names
+}
+
+func newWorkload(name string) Workload {
+	for _, w := range workloads {
+		if w.name == name {
+			return w.make()
+		}
+	}
+	panic("sim: no workload " + name)
+}
+
+// History gives ranks to beginnings and ends of operations, and guards what workloads keep: on the event loop tasks take
+// turns anyway, but the same workloads also run on goroutines.
+type History struct {
+	mu   sync.Mutex // never held while waiting
+	rank int64
+}
+
+// Client is somebody who uses the database through one node. It ends with the node's process.
+type Client struct {
+	Name      string
+	DB        *txn.DB
+	RT        rt.Runtime
+	Rand      *rand.Rand
+	Orderings []txn.Ordering
+	H         *History
+	// Alive reports whether the process that the client is a part of still exists. What a client learns after its end
+	// is not known to anybody.
+	Alive func() bool
+	// Note tells the trace.
+	Note func(format string, args ...any)
+
+	doing string // for the report of what is pending; guarded by H
+	state any    // the workload's own
+}
+
+// txn runs a transaction of one of the run's orderings.
+func (c *Client) txn(readOnly bool, fn txn.Func) error {
+	o := txn.Options{Ordering: c.Orderings[c.Rand.IntN(len(c.Orderings))], ReadOnly: readOnly, Name: c.Name}
+	return c.DB.Run(context.Background(), o, fn)
+}
+
+// begin notes the beginning of an operation; add puts it into the workload's history.
+func (c *Client) begin(op *check.Op, add func() (what string)) {
+	c.H.mu.Lock()
+	defer c.H.mu.Unlock()
+	c.H.rank++
+	op.Client, op.Invoke = c.Name, c.H.rank
+	c.doing = add()
+}
+
+// end notes what became of it; fill adds what was learned and returns a text of that.
+func (c *Client) end(op *check.Op, err error, fill func() string) {
+	c.H.mu.Lock()
+	defer c.H.mu.Unlock()
+	if !c.Alive() {
+		return
+	}
+	c.H.rank++
+	op.Outcome, op.Return = outcome(err), c.H.rank
+	learned := fill()
+	if err != nil {
+		c.Note("%s [%d,%d] %s%s: %s: %v", c.Name, op.Invoke, op.Return, c.doing, learned, op.Outcome, err)
+	} else {
+		c.Note("%s [%d,%d] %s%s", c.Name, op.Invoke, op.Return, c.doing, learned)
+	}
+	c.doing = ""
+}
+
+// now says what the client is at.
+func (c *Client) now(doing string) {
+	c.H.mu.Lock()
+	defer c.H.mu.Unlock()
+	c.doing = doing
+}
+
+func (c *Client) busy() string {
+	c.H.mu.Lock()
+	defer c.H.mu.Unlock()
+	if !c.Alive() {
+		return ""
+	}
+	return c.doing
+}
+
+// errGaveUp is returned by a transaction's own body: it has no effect.
+var errGaveUp = errors.New("the client gave up")
+
+// outcome is what an error says about its operation. Only a plain refusal says that nothing happened.
+func outcome(err error) check.Outcome {
+	var e *kv.Error
+	switch {
+	case err == nil:
+		return check.OK
+	case errors.Is(err, errGaveUp):
+		return check.Failed
+	case !errors.As(err, &e) || e.Code == kv.ErrAmbiguous || e.Code == kv.ErrInternal:
+		return check.Unknown
+	}
+	return check.Failed
+}
+
+// insist repeats an operation of setup or of the end until it succeeds.
+func (c *Client) insist(limit time.Duration, what string, fn func() error) error {
+	end := c.RT.Now() + limit
+	for {
+		c.now(what)
+		err := fn()
+		c.now("")
+		if err == nil {
+			return nil
+		}
+		if c.RT.Now() > end {
+			return fmt.Errorf("%s: %s: %w", c.Name, what, err)
+		}
+		c.Note("%s again: %v", what, err)
+		c.RT.Sleep(100 * time.Millisecond)
+	}
+}
+
+func count(n map[check.Outcome]int, o check.Outcome) map[check.Outcome]int {
+	if n == nil {
+		n = map[check.Outcome]int{}
+	}
+	n[o]++
+	return n
+}
+
+// dataKey is a key of a workload: its letter, the range that it is meant for, and a name.
+func dataKey(letter byte, part int, name string) kv.Key {
+	return append(append(kv.Key{}, keys.DataPrefix...), fmt.Sprintf("%c%d/%s", letter, part, name)...)
+}
+
+// parts is how many ranges each workload's data are cut into.
+const parts = 3
+
+func splits(letter byte) (ks []kv.Key) {
+	for p := range parts {
+		ks = append(ks, dataKey(letter, p, ""))
+	}
+	return ks
+}
+
+func dataSpan(letter byte) kv.Span {
+	return kv.Span{Start: dataKey(letter, 0, ""), End: dataKey(letter, parts, "")}
+}
+
+func number(v []byte) int64 {
+	if len(v) == 0 {
+		return 0
+	}
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil {
+		panic(fmt.Sprintf("sim: the database returned %q for a number", v))
+	}
+	return n
+}
+
+func digits(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
+
+// cut splits a workload's ranges off, spreads their leases over the nodes, and sets the workload up.
+func (c *Client) cut(r *route.Router, l Workload, nodes int) error {
+	ctx := context.Background()
+	for i, k := range l.Splits() {
+		if err := c.insist(20*time.Second, fmt.Sprintf("split at %s", k), func() error { return r.Split(ctx, k) }); err != nil {
+			return err
+		}
+		to := kv.NodeID(i%nodes + 1)
+		move := func() error { return r.TransferLease(ctx, k, to) }
+		if err := c.insist(20*time.Second, fmt.Sprintf("lease of %s to n%d", k, to), move); err != nil {
+			return err
+		}
+	}
+	return c.insist(20*time.Second, "setup", func() error { return l.Setup(c) })
+}

@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt/eventloop"
+)
+
+// Epoch is true time when a run begins: 2026-01-01 UTC.
+const Epoch = clock.Instant(1_767_225_600_000_000_000)
+
+// World is everything of one run.
+type World struct {
+	Config   Config
+	Loop     *eventloop.Loop
+	Trace    *Trace
+	Net      *Network
+	Machines []*Machine
+
+	// Each purpose draws from a stream of its own, so that more draws for one do not change the others.
+	faultRand, diskRand, clientRand *rand.Rand
+
+	history   History
+	onServing func(*Machine)
+	logs      bool
+}
+
+func newWorld(cfg Config, trace *Trace) *World {
+	stream := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(cfg.Seed, n)) }
+	w := &World{Config: cfg, Loop: eventloop.New(cfg.Seed), Trace: trace,
+		faultRand: stream(1), diskRand: stream(2), clientRand: stream(3), onServing: func(*Machine) {}}
+	w.Loop.Trace = trace.Switch
+	if cfg.StallP > 0 {
+		rng := stream(4)
+		w.Loop.Stall = func(string, string) time.Duration {
+			if rng.Float64() >= cfg.StallP {
+				return 0
+			}
+			return time.Duration(rng.Int64N(int64(cfg.Stall)))
+		}
+	}
+	w.Net = newNetwork(w, cfg.Nodes, cfg.Weather, stream(5))
+	for i := range cfg.Nodes {
+		w.Machines = append(w.Machines, newMachine(w, i, cfg.Clocks[i]))
+	}
+	return w
+}
+
+// Truth is true time (V4).
+func (w *World) Truth() clock.Instant { return Epoch.Add(w.Loop.Now()) }
+
+func (w *World) byID(id kv.NodeID) *Machine {
+	for _, m := range w.Machines {
+		if m.ID == id && id != 0 {
+			return m
+		}
+	}
+	return nil
+}
+
+// newClient makes a client of a machine's present process.
+func (w *World) newClient(m *Machine, name string) *Client {
+	life := m.life
+	return &Client{Name: fmt.Sprintf("%s.%d/%s", m.Name, life, name), DB: m.Node.DB, RT: m.RT, H: &w.history,
+		Rand: rand.New(rand.NewPCG(w.clientRand.Uint64(), 0)), Orderings: w.Config.Orderings,
+		Alive: func() bool { return m.life == life && m.Up() }, Note: m.event}
+}
+
+func (w *World) event(format string, args ...any) {
+	w.Trace.Event(w.Loop.Now(), "world", format, args...)
+}
+
+// runUntil steps the world until done holds; the error says what it waited for in vain.
+func (w *World) runUntil(limit time.Duration, what string, done func() bool) error {
+	if !w.Loop.Run(limit, done) {
+		return fmt.Errorf("not within %s: %s", limit, what)
+	}
+	return nil
+}
+
+// serving counts the machines that serve.
+func (w *World) serving() (n int) {
+	for _, m := range w.Machines {
+		if m.Serving() {
+			n++
+		}
+	}
+	return n
+}
+
+// close ends all processes.
+func (w *World) close() {
+	w.Loop.Trace = nil
+	for _, m := range w.Machines {
+		m.Crash(true)
+	}
+}
