@@ -33,7 +33,9 @@ func (s *Store) execute(q *kv.Request) kv.Response {
 		return failed(e)
 	}
 	var resp kv.Response
-	if q.Admin != nil {
+	if q.Admin != nil && len(q.Admin.Key) > 0 && !r.desc.Load().Span.Contains(q.Admin.Key) {
+		resp = failed(r.mismatch(q))
+	} else if q.Admin != nil {
 		resp = r.administer(q.Admin)
 	} else {
 		resp = r.serve(q)
@@ -183,6 +185,8 @@ func touches(q *kv.Request, s kv.Span) bool {
 		anchor = q.Push.Anchor
 	case q.Heartbeat != nil:
 		anchor = q.Heartbeat.Anchor
+	case q.Admin != nil && len(q.Admin.Key) > 0:
+		anchor = q.Admin.Key
 	case q.Admin != nil:
 		anchor = q.Admin.SplitAt
 	}

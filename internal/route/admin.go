@@ -94,24 +94,20 @@ func (r *Router) Split(ctx context.Context, key kv.Key) error {
 
 // TransferLease makes a node lead the range that holds the key, now and whenever it can.
 func (r *Router) TransferLease(ctx context.Context, key kv.Key, to kv.NodeID) error {
-	d, err := r.Lookup(ctx, key)
-	if err != nil {
-		return err
-	}
-	resp, err := r.Do(ctx, key, kv.Request{Admin: &kv.AdminRequest{TransferLease: to}})
+	resp, err := r.Do(ctx, key, kv.Request{Admin: &kv.AdminRequest{Key: key, TransferLease: to}})
 	if err != nil {
 		return err
 	}
 	for i := range resp.Admin.Descriptors {
 		r.cache.insert(&resp.Admin.Descriptors[i])
+		r.cache.lead(resp.Admin.Descriptors[i].ID, to)
 	}
-	r.cache.lead(d.ID, to)
 	return nil
 }
 
 // AddReplica makes a node a voter of the range that holds the key.
 func (r *Router) AddReplica(ctx context.Context, key kv.Key, on kv.NodeID) error {
-	resp, err := r.Do(ctx, key, kv.Request{Admin: &kv.AdminRequest{AddReplica: on}})
+	resp, err := r.Do(ctx, key, kv.Request{Admin: &kv.AdminRequest{Key: key, AddReplica: on}})
 	if err != nil {
 		return err
 	}

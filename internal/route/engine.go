@@ -264,8 +264,8 @@ func (e *engine) mismatch(it *item, n kv.NodeID, err *kv.Error) {
 	d, _ := e.r.cache.get(it.key)
 	news = news || (d != nil && d != it.desc) // another task may have learnt it already
 	switch {
-	case it.req.Admin != nil:
-		it.fail(err) // about one range: whether it is still meant is for the caller to say
+	case it.req.Admin != nil && len(it.req.Admin.SplitAt) > 0:
+		it.fail(err) // it may be done already: Split sees that by where the range starts
 	case d != nil && !within(&it.req, d.Span):
 		e.recut(it, err)
 	case !news:

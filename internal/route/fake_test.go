@@ -169,7 +169,7 @@ func keyIn(q *kv.Request) kv.Key {
 		if q.Admin.SplitAt != nil {
 			return q.Admin.SplitAt
 		}
-		return keys.DataPrefix
+		return q.Admin.Key
 	}
 	return keyOf(q)
 }

@@ -194,7 +194,7 @@ func onRouter(ctx context.Context, f *fleet, r *Router, a []string) string {
 		}
 		return "ok"
 	case "transfer":
-		if err := r.TransferLease(ctx, key("min"), nodeID(a[1])); err != nil {
+		if err := r.TransferLease(ctx, key(a[1]), nodeID(a[2])); err != nil {
 			return fail(err)
 		}
 		return "ok"
