@@ -39,8 +39,9 @@ type Clock struct {
 	// floor is the ratchet (T3, T5): no reading is earlier. It only grows.
 	floor atomic.Int64
 
-	poll  poller
-	peers peers
+	poll     poller
+	peers    peers
+	asserted asserted // checks of the build tag invariants
 
 	opts Options
 	stop func()
@@ -79,7 +80,9 @@ func (c *Clock) now() int64 {
 
 // Now takes a reading. It does not block, does not allocate, and costs less than time.Now. The error is ErrUnknown,
 // ErrDisrupted or ErrFenced; Status tells why.
-func (c *Clock) Now() (Interval, error) {
+func (c *Clock) Now() (Interval, error) { return c.asserted.read(c) }
+
+func (c *Clock) read() (Interval, error) {
 	a := c.anchor.Load() // before the monotonic clock, so that the age is not negative
 	age := c.now() - a.mono
 	if uint64(age) > a.limit {
@@ -111,13 +114,13 @@ func (c *Clock) overtaken() (Interval, error) {
 	if uint64(age) <= a.limit && Instant(f) > a.at(age).Latest && c.anchor.Load() == a {
 		return Interval{}, ErrDisrupted
 	}
-	return c.Now()
+	return c.read()
 }
 
 // refuse says why the anchor gives no reading, unless it has been replaced meanwhile.
 func (c *Clock) refuse(a *anchor) (Interval, error) {
 	if c.anchor.Load() != a {
-		return c.Now()
+		return c.read()
 	}
 	if a.usable() && c.now() < a.mono {
 		panic(fmt.Sprintf("clock: the monotonic clock went back: anchor made at %d, now %d", a.mono, c.now()))
