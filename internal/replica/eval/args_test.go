@@ -53,7 +53,7 @@ func (d args) keysAndSpans() (ks []kv.Key, spans []kv.Span) {
 	return ks, spans
 }
 
-var notPuts = map[string]bool{"txn": true, "r": true, "c": true, "laid": true, "refresh": true}
+var notPuts = map[string]bool{"txn": true, "r": true, "c": true, "laid": true, "refresh": true, "until": true}
 
 // puts are the arguments key=value: k=v sets, k=deleted deletes, k=v! sets what must not exist.
 func (d args) puts() (list []kv.Put) {

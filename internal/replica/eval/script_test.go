@@ -144,11 +144,11 @@ func (s *script) request(d args) (*kv.Request, error) {
 		_, spans := d.keysAndSpans()
 		return &kv.Request{Refresh: &kv.RefreshRequest{Txn: id, Start: start, From: d.ts("from"), To: d.ts("to"), Spans: spans}}, nil
 
-	// write k=v l=deleted m=v!new txn=A r=5 c=5 laid=6 refresh=a..c canforward: intents
+	// write k=v l=deleted m=v!new txn=A r=5 c=5 laid=6 refresh=a..c canforward until=9: intents
 	// commit ...: the same in one phase
 	case "write", "commit":
 		q := &kv.WriteRequest{Txn: id, Start: start, Anchor: anchor, ReadTS: d.ts("r"), CommitTS: d.ts("c").Forward(d.ts("r")),
-			OnePhase: d.Cmd == "commit", CanForward: d.HasArg("canforward"), Laid: clock.Instant(d.ts("laid").Wall), Puts: d.puts()}
+			OnePhase: d.Cmd == "commit", CanForward: d.HasArg("canforward"), Until: d.ts("until"), Laid: clock.Instant(d.ts("laid").Wall), Puts: d.puts()}
 		if r := d.str("refresh"); r != "" {
 			q.Refresh = []kv.Span{parseSpan(r)}
 		}

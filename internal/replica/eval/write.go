@@ -99,6 +99,9 @@ func (ev *evaluation) onePhase(q *kv.WriteRequest, c clock.Timestamp, newest []c
 	if q.CommitTS.Less(c) && !q.CanForward {
 		return &kv.Error{Code: kv.ErrRetryAt, TS: c, Msg: "the write lands higher, and reads elsewhere have to follow it"}
 	}
+	if !q.Until.IsZero() && q.Until.Less(c) {
+		return &kv.Error{Code: kv.ErrRetryAt, TS: c, Msg: "the write lands above what its transaction was planned for"}
+	}
 	if q.ReadTS.Less(c) && len(q.Refresh) > 0 {
 		// The transaction holds no intents, so that nobody waits for it, and it may push whoever is in the way.
 		err := ev.unchanged(q.Refresh, q.ReadTS, c, q.Txn, func(*kv.Intent) (kv.PushKind, bool) { return kv.PushTimestamp, false })
