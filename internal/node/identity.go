@@ -89,6 +89,11 @@ func (n *Node) handleJoin(j *kv.Join) *kv.Join {
 			return fail(fmt.Errorf("node %d could not get a node id: %w", n.self.ID, err))
 		}
 	}
+	info := j.Info
+	info.ID, info.Cluster = kv.NodeID(id), n.self.Cluster
+	if err := n.register(ctx, info); err != nil {
+		return fail(fmt.Errorf("node %d could not register node %d: %w", n.self.ID, id, err))
+	}
 	n.log.Info("a node joins", "node", id, "addr", j.Info.RPCAddr)
 	return &kv.Join{ID: kv.NodeID(id), Nodes: n.Cluster.Nodes()}
 }

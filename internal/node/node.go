@@ -168,6 +168,7 @@ func (n *Node) Start() error {
 	n.Store.Start()
 	n.rt.Go("stamps", n.extendStamps)
 	n.rt.Go("announce", n.announce)
+	n.rt.Go("register", n.registerSelf)
 	n.serving.Fire()
 	return nil
 }

@@ -314,6 +314,14 @@ func threeNodes(t *testing.T, c *trio) {
 		return err
 	})
 
+	b.on("registry", func() error {
+		reg, err := b.node.Registered(ctx)
+		if err == nil && (len(reg) != 3 || reg[2].ID != max(b.id, d.id) || reg[2].RPCAddr == "") {
+			err = fmt.Errorf("%v", reg)
+		}
+		return err
+	})
+
 	// One node falls silent without giving anything up, the leaseholder of half the data. The others go on.
 	d.silence()
 	began := c.rt.Now()
