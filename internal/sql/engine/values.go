@@ -163,3 +163,13 @@ func sortKey(t sql.Type) func(dst, text []byte) ([]byte, error) {
 		return rowcodec.EndWeights(dst), nil
 	}
 }
+
+// sqlUint64 reads an AUTO_INCREMENT value; ok is false if it is not a whole number from 0 on.
+func sqlUint64(ctx context.Context, v any) (n uint64, ok bool, err error) {
+	c, in, err := types.Uint64.Convert(ctx, v)
+	if err != nil {
+		return 0, false, err
+	}
+	n, ok = c.(uint64)
+	return n, ok && in == sql.InRange, nil
+}

@@ -1,0 +1,369 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"github.com/longitude-db/longitude/internal/sql/catalog"
+)
+
+// database is a handle: what is in it is looked up in the transaction's catalog at each call.
+type database struct {
+	e         *Engine
+	id        uint64
+	name      string
+	collation string
+}
+
+var (
+	_ sql.Database                = (*database)(nil)
+	_ sql.TableCreator            = (*database)(nil)
+	_ sql.IndexedTableCreator     = (*database)(nil)
+	_ sql.TableDropper            = (*database)(nil)
+	_ sql.TableRenamer            = (*database)(nil)
+	_ sql.CollatedDatabase        = (*database)(nil)
+	_ sql.ViewDatabase            = (*database)(nil)
+	_ sql.TriggerDatabase         = (*database)(nil)
+	_ sql.StoredProcedureDatabase = (*database)(nil)
+	_ sql.IndexNameGenerator      = (*database)(nil)
+)
+
+// Name implements sql.Nameable.
+func (d *database) Name() string { return d.name }
+
+// desc is the database's descriptor for reading.
+func (d *database) desc(ctx *sql.Context) (*schema, *catalog.Database, error) {
+	s, err := d.e.schemaOf(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	desc := s.snap.Databases()[d.id]
+	if desc == nil {
+		return nil, nil, sql.ErrDatabaseNotFound.New(d.name)
+	}
+	return s, desc, nil
+}
+
+// change lets fn change a copy of the descriptor.
+func (d *database) change(ctx *sql.Context, fn func(*catalog.Database) error) error {
+	t, err := ddl(ctx)
+	if err != nil {
+		return err
+	}
+	desc := t.edit.Snapshot().Databases()[d.id]
+	if desc == nil {
+		return sql.ErrDatabaseNotFound.New(d.name)
+	}
+	desc = catalog.Clone(desc)
+	if err := fn(desc); err != nil {
+		return err
+	}
+	return t.edit.PutDatabase(desc)
+}
+
+// GetTableInsensitive implements sql.Database.
+func (d *database) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table, bool, error) {
+	s, desc, err := d.desc(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	t := s.snap.Table(d.id, name)
+	if t == nil {
+		return nil, false, nil
+	}
+	l, err := s.layout(desc, t)
+	if err != nil {
+		return nil, false, err
+	}
+	return newTable(d, l), true, nil
+}
+
+// GetTableNames implements sql.Database.
+func (d *database) GetTableNames(ctx *sql.Context) ([]string, error) {
+	s, _, err := d.desc(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, t := range s.snap.Tables(d.id) {
+		names = append(names, t.Name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// CreateTable implements sql.TableCreator.
+func (d *database) CreateTable(ctx *sql.Context, name string, schema sql.PrimaryKeySchema, collation sql.CollationID, comment string) error {
+	return d.CreateIndexedTable(ctx, name, schema, sql.IndexDef{}, collation, comment)
+}
+
+// CreateIndexedTable implements sql.IndexedTableCreator: pk holds the prefix lengths of the primary key.
+func (d *database) CreateIndexedTable(ctx *sql.Context, name string, schema sql.PrimaryKeySchema, pk sql.IndexDef, collation sql.CollationID, comment string) error {
+	t, err := ddl(ctx)
+	if err != nil {
+		return err
+	}
+	if t.edit.Snapshot().Table(d.id, name) != nil {
+		return sql.ErrTableAlreadyExists.New(name)
+	}
+	desc := &catalog.Table{ID: t.edit.NewID(), Database: d.id, Name: name, Collation: collation.Name(), Comment: comment,
+		NextColumnID: 1, NextIndexID: 2, Primary: catalog.Index{ID: 1, Name: "PRIMARY", Unique: true}}
+	for _, c := range schema.Schema {
+		col, err := describeColumn(ctx, c, desc.NextColumnID)
+		if err != nil {
+			return err
+		}
+		desc.NextColumnID++
+		desc.Columns = append(desc.Columns, col)
+	}
+	for _, at := range schema.PkOrdinals {
+		p := catalog.IndexPart{Column: desc.Columns[at].ID}
+		for _, ic := range pk.Columns {
+			if strings.EqualFold(ic.Name, desc.Columns[at].Name) {
+				p.Length = int(ic.Length)
+			}
+		}
+		if err := checkIndexable(schema.Schema[at], p.Length); err != nil {
+			return err
+		}
+		desc.Primary.Columns = append(desc.Primary.Columns, p)
+	}
+	if _, err := newLayout(d.name, desc); err != nil {
+		return err
+	}
+	return t.edit.PutTable(desc)
+}
+
+// DropTable implements sql.TableDropper.
+func (d *database) DropTable(ctx *sql.Context, name string) error {
+	t, err := ddl(ctx)
+	if err != nil {
+		return err
+	}
+	desc := t.edit.Snapshot().Table(d.id, name)
+	if desc == nil {
+		return sql.ErrTableNotFound.New(name)
+	}
+	t.edit.DropTable(desc.ID)
+	t.cleanup = append(t.cleanup, d.e.garbage.wake)
+	return nil
+}
+
+// RenameTable implements sql.TableRenamer. Foreign keys are renamed by the engine.
+func (d *database) RenameTable(ctx *sql.Context, from, to string) error {
+	t, err := ddl(ctx)
+	if err != nil {
+		return err
+	}
+	old := t.edit.Snapshot().Table(d.id, from)
+	if old == nil {
+		return sql.ErrTableNotFound.New(from)
+	}
+	if other := t.edit.Snapshot().Table(d.id, to); other != nil && other.ID != old.ID {
+		return sql.ErrTableAlreadyExists.New(to)
+	}
+	desc := catalog.Clone(old)
+	desc.Name = to
+	return t.edit.PutTable(desc)
+}
+
+// GetCollation implements sql.CollatedDatabase.
+func (d *database) GetCollation(*sql.Context) sql.CollationID {
+	if c, err := sql.ParseCollation("", d.collation, false); err == nil {
+		return c
+	}
+	return defaultCollation
+}
+
+// SetCollation implements sql.CollatedDatabase.
+func (d *database) SetCollation(ctx *sql.Context, c sql.CollationID) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		desc.Collation = c.Name()
+		return nil
+	})
+}
+
+// GenerateIndexName implements sql.IndexNameGenerator.
+func (d *database) GenerateIndexName(ctx *sql.Context, _ string, def sql.IndexDef, t sql.Table) (string, error) {
+	return sql.GenerateMySqlIndexName(ctx, def, t)
+}
+
+// CreateView implements sql.ViewDatabase.
+func (d *database) CreateView(ctx *sql.Context, name, text, create string) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		if slices.ContainsFunc(desc.Views, func(v catalog.View) bool { return strings.EqualFold(v.Name, name) }) {
+			return sql.ErrExistingView.New(d.name, name)
+		}
+		desc.Views = append(desc.Views, catalog.View{Name: name, Text: text, Create: create, SQLMode: sql.LoadSqlMode(ctx).String()})
+		return nil
+	})
+}
+
+// DropView implements sql.ViewDatabase.
+func (d *database) DropView(ctx *sql.Context, name string) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		n := len(desc.Views)
+		desc.Views = slices.DeleteFunc(desc.Views, func(v catalog.View) bool { return strings.EqualFold(v.Name, name) })
+		if len(desc.Views) == n {
+			return sql.ErrViewDoesNotExist.New(d.name, name)
+		}
+		return nil
+	})
+}
+
+func viewDefinition(v catalog.View) sql.ViewDefinition {
+	return sql.ViewDefinition{Name: v.Name, TextDefinition: v.Text, CreateViewStatement: v.Create, SqlMode: v.SQLMode}
+}
+
+// GetViewDefinition implements sql.ViewDatabase.
+func (d *database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDefinition, bool, error) {
+	_, desc, err := d.desc(ctx)
+	if err != nil {
+		return sql.ViewDefinition{}, false, err
+	}
+	for _, v := range desc.Views {
+		if strings.EqualFold(v.Name, name) {
+			return viewDefinition(v), true, nil
+		}
+	}
+	return sql.ViewDefinition{}, false, nil
+}
+
+// AllViews implements sql.ViewDatabase.
+func (d *database) AllViews(ctx *sql.Context) (out []sql.ViewDefinition, err error) {
+	_, desc, err := d.desc(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range desc.Views {
+		out = append(out, viewDefinition(v))
+	}
+	return out, nil
+}
+
+// GetTriggers implements sql.TriggerDatabase.
+func (d *database) GetTriggers(ctx *sql.Context) (out []sql.TriggerDefinition, err error) {
+	_, desc, err := d.desc(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range desc.Triggers {
+		out = append(out, sql.TriggerDefinition{Name: t.Name, CreateStatement: t.Create, CreatedAt: time.Unix(0, t.Created), SqlMode: t.SQLMode})
+	}
+	return out, nil
+}
+
+// CreateTrigger implements sql.TriggerDatabase.
+func (d *database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		desc.Triggers = append(desc.Triggers, catalog.Trigger{Name: def.Name, Create: def.CreateStatement, Created: def.CreatedAt.UnixNano(), SQLMode: def.SqlMode})
+		return nil
+	})
+}
+
+// DropTrigger implements sql.TriggerDatabase.
+func (d *database) DropTrigger(ctx *sql.Context, name string) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		n := len(desc.Triggers)
+		desc.Triggers = slices.DeleteFunc(desc.Triggers, func(t catalog.Trigger) bool { return strings.EqualFold(t.Name, name) })
+		if len(desc.Triggers) == n {
+			return sql.ErrTriggerDoesNotExist.New(name)
+		}
+		return nil
+	})
+}
+
+// GetStoredProcedures implements sql.StoredProcedureDatabase.
+func (d *database) GetStoredProcedures(ctx *sql.Context) (out []sql.StoredProcedureDetails, err error) {
+	_, desc, err := d.desc(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range desc.Procedures {
+		out = append(out, sql.StoredProcedureDetails{Name: p.Name, CreateStatement: p.Create, CreatedAt: time.Unix(0, p.Created),
+			ModifiedAt: time.Unix(0, p.Modified), SqlMode: p.SQLMode})
+	}
+	return out, nil
+}
+
+// GetStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *database) GetStoredProcedure(ctx *sql.Context, name string) (sql.StoredProcedureDetails, bool, error) {
+	all, err := d.GetStoredProcedures(ctx)
+	if err != nil {
+		return sql.StoredProcedureDetails{}, false, err
+	}
+	for _, p := range all {
+		if strings.EqualFold(p.Name, name) {
+			return p, true, nil
+		}
+	}
+	return sql.StoredProcedureDetails{}, false, nil
+}
+
+// SaveStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *database) SaveStoredProcedure(ctx *sql.Context, p sql.StoredProcedureDetails) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		if slices.ContainsFunc(desc.Procedures, func(o catalog.Procedure) bool { return strings.EqualFold(o.Name, p.Name) }) {
+			return sql.ErrStoredProcedureAlreadyExists.New(p.Name)
+		}
+		desc.Procedures = append(desc.Procedures, catalog.Procedure{Name: p.Name, Create: p.CreateStatement, Created: p.CreatedAt.UnixNano(),
+			Modified: p.ModifiedAt.UnixNano(), SQLMode: p.SqlMode})
+		return nil
+	})
+}
+
+// DropStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *database) DropStoredProcedure(ctx *sql.Context, name string) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		n := len(desc.Procedures)
+		desc.Procedures = slices.DeleteFunc(desc.Procedures, func(p catalog.Procedure) bool { return strings.EqualFold(p.Name, name) })
+		if len(desc.Procedures) == n {
+			return sql.ErrStoredProcedureDoesNotExist.New(name)
+		}
+		return nil
+	})
+}
+
+// describeColumn is how a column is kept in the catalog.
+func describeColumn(ctx *sql.Context, c *sql.Column, id uint32) (catalog.Column, error) {
+	typ, err := describeType(c.Type)
+	if err != nil {
+		return catalog.Column{}, fmt.Errorf("column %s: %w", c.Name, err)
+	}
+	if _, err := kindOf(c.Type); err != nil {
+		return catalog.Column{}, err
+	}
+	out := catalog.Column{ID: id, Name: c.Name, Type: typ, Nullable: c.Nullable, AutoIncrement: c.AutoIncrement, Virtual: c.Virtual,
+		Hidden: c.Hidden, HiddenSystem: c.HiddenSystem, Comment: c.Comment}
+	for _, x := range []struct {
+		from *sql.ColumnDefaultValue
+		to   *string
+	}{{c.Default, &out.Default}, {c.Generated, &out.Generated}, {c.OnUpdate, &out.OnUpdate}} {
+		if *x.to, err = expressionText(ctx, x.from); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// maxKeyText is how long an indexed column without a prefix length may be, as in MySQL.
+const maxKeyText = 3072
+
+func checkIndexable(c *sql.Column, prefix int) error {
+	kind, err := kindOf(c.Type)
+	if err != nil {
+		return err
+	}
+	if c.Type.String() == "json" {
+		return fmt.Errorf("JSON column %s cannot be indexed: index a generated column instead", c.Name)
+	}
+	_ = kind
+	if prefix > maxKeyText {
+		return sql.ErrKeyTooLong.New()
+	}
+	return nil
+}

@@ -1,0 +1,405 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/rowcodec"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// editor changes the rows of one table for one statement. Everything goes into the transaction's buffer; what has to be
+// read is whether keys are taken:
+//
+//   - A statement that is a transaction of its own and only inserts reads nothing: the commit refuses a key that is taken.
+//     So does a row whose key the node has generated itself.
+//   - Otherwise keys are looked up together, at the end of the statement or for each batch of rows; an update that moves
+//     keys among its rows therefore succeeds if the result has no duplicates.
+//   - A statement that reacts to duplicates (IGNORE, REPLACE, ON DUPLICATE KEY) looks up each row's keys, in one round.
+type editor struct {
+	t    *table
+	s    *Session
+	tx   *tx
+	err  error // why there is no transaction
+	rows []newRow
+	mark txn.Savepoint
+}
+
+// newRow is a row whose keys are still to be looked up.
+type newRow struct {
+	writes []write
+	d      datums
+}
+
+// write is one key of a row.
+type write struct {
+	key    kv.Key
+	value  []byte
+	unique bool
+	x      *indexLayout
+}
+
+// pendingKey is a key that the commit will refuse if it is taken.
+type pendingKey struct {
+	x         *indexLayout
+	d         datums
+	generated bool
+}
+
+// lookupBatch is how many rows wait for their keys to be looked up.
+const lookupBatch = 1000
+
+var (
+	_ sql.TableEditor       = (*editor)(nil)
+	_ sql.InsertableTable   = (*table)(nil)
+	_ sql.UpdatableTable    = (*table)(nil)
+	_ sql.DeletableTable    = (*table)(nil)
+	_ sql.ReplaceableTable  = (*table)(nil)
+	_ sql.TruncateableTable = (*table)(nil)
+)
+
+func (t *table) editor(ctx *sql.Context) *editor {
+	s, tx, err := txOf(ctx)
+	e := &editor{t: t, s: s, tx: tx, err: err}
+	if err == nil {
+		s.stmt.editors = append(s.stmt.editors, e)
+	}
+	return e
+}
+
+// Inserter implements sql.InsertableTable.
+func (t *table) Inserter(ctx *sql.Context) sql.RowInserter { return t.editor(ctx) }
+
+// Updater implements sql.UpdatableTable.
+func (t *table) Updater(ctx *sql.Context) sql.RowUpdater { return t.editor(ctx) }
+
+// Deleter implements sql.DeletableTable.
+func (t *table) Deleter(ctx *sql.Context) sql.RowDeleter { return t.editor(ctx) }
+
+// Replacer implements sql.ReplaceableTable.
+func (t *table) Replacer(ctx *sql.Context) sql.RowReplacer { return t.editor(ctx) }
+
+// StatementBegin implements sql.EditOpenerCloser.
+func (e *editor) StatementBegin(*sql.Context) {
+	if e.err == nil {
+		e.mark = e.tx.attempt().Savepoint()
+	}
+}
+
+// DiscardChanges implements sql.EditOpenerCloser.
+func (e *editor) DiscardChanges(*sql.Context, error) error {
+	e.rows = nil
+	if e.err == nil && e.tx.retry == nil {
+		e.tx.attempt().RollbackTo(e.mark)
+	}
+	return nil
+}
+
+// StatementComplete implements sql.EditOpenerCloser.
+func (e *editor) StatementComplete(ctx *sql.Context) error {
+	if err := e.s.stmt.checkParents(ctx); err != nil {
+		return err
+	}
+	return e.flush(ctx)
+}
+
+// Close implements sql.Closer.
+func (e *editor) Close(ctx *sql.Context) error { return e.flush(ctx) }
+
+// writesOf lists the keys of a row.
+func (e *editor) writesOf(d datums) ([]write, error) {
+	l := e.t.l
+	key, err := l.primaryKey(d)
+	if err != nil {
+		return nil, err
+	}
+	out := []write{{key: key, value: l.rowValue(d), unique: !l.desc.Keyless(), x: l.primary}}
+	for _, x := range l.indexes {
+		key, value, unique, err := x.entry(d)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, write{key: key, value: value, unique: unique, x: x})
+	}
+	return out, nil
+}
+
+// Insert implements sql.RowInserter.
+func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
+	if e.err != nil {
+		return e.err
+	}
+	var rowID uint64
+	if e.t.l.desc.Keyless() {
+		var err error
+		if rowID, err = e.t.db.e.ids.rowID(ctx, e.t.l); err != nil {
+			return err
+		}
+	}
+	d, err := e.t.l.encodeRow(ctx, row, rowID)
+	if err != nil {
+		return err
+	}
+	ws, err := e.writesOf(d)
+	if err != nil {
+		return err
+	}
+	e.t.db.e.stats.wrote(e.t.l.desc.ID, 1)
+	generated := e.s.stmt.isGenerated(e.t.l, row)
+	if e.s.stmt.atCommit {
+		return e.conditional(ctx, newRow{ws, d}, generated)
+	}
+	if generated && !e.otherUnique(ws) {
+		return e.conditional(ctx, newRow{ws, d}, true)
+	}
+	return e.add(ctx, newRow{ws, d})
+}
+
+// otherUnique reports whether an index other than the generated key's own says that something is unique.
+func (e *editor) otherUnique(ws []write) bool {
+	for _, w := range ws {
+		if w.unique && !(len(w.x.parts) == 1 && w.x.parts[0].at == e.t.l.autoInc) {
+			return true
+		}
+	}
+	return false
+}
+
+// conditional leaves it to the commit to find out whether keys are taken.
+func (e *editor) conditional(ctx *sql.Context, r newRow, generated bool) error {
+	for _, w := range r.writes {
+		if !w.unique {
+			e.tx.put(w.key, w.value)
+			continue
+		}
+		p := pendingKey{x: w.x, d: r.d, generated: generated && len(w.x.parts) == 1 && w.x.parts[0].at == e.t.l.autoInc}
+		e.tx.expect(w.key, p)
+		if err := e.tx.insert(w.key, w.value); err != nil {
+			if isCondition(err) {
+				return e.duplicate(ctx, w.x, r.d, nil)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes a row, new or moved, whose keys have to be looked up.
+func (e *editor) add(ctx *sql.Context, r newRow) error {
+	e.rows = append(e.rows, r)
+	if e.s.stmt.deferred && len(e.rows) < lookupBatch {
+		return nil
+	}
+	return e.flush(ctx)
+}
+
+// flush looks the keys of the waiting rows up and writes them.
+func (e *editor) flush(ctx *sql.Context) error {
+	rows := e.rows
+	e.rows = nil
+	if len(rows) == 0 || e.err != nil {
+		return e.err
+	}
+	var ks []kv.Key
+	for _, r := range rows {
+		for _, w := range r.writes {
+			if w.unique {
+				ks = append(ks, w.key)
+			}
+		}
+	}
+	found, err := e.tx.getMany(ctx, ks)
+	if err != nil {
+		return err
+	}
+	seen := make(map[string]bool, len(ks))
+	i := 0
+	for _, r := range rows {
+		for _, w := range r.writes {
+			if !w.unique {
+				continue
+			}
+			if len(found[i]) > 0 || seen[string(w.key)] {
+				return e.duplicate(ctx, w.x, r.d, found[i])
+			}
+			seen[string(w.key)] = true
+			i++
+		}
+	}
+	for _, r := range rows {
+		for _, w := range r.writes {
+			e.tx.put(w.key, w.value)
+		}
+	}
+	return nil
+}
+
+// duplicate is the error for a key that is taken. entry is what is there, as far as known.
+func (e *editor) duplicate(ctx *sql.Context, x *indexLayout, d datums, entry []byte) error {
+	var existing sql.Row
+	if len(entry) > 0 && !e.s.stmt.deferred {
+		var err error
+		if existing, err = e.existing(ctx, x, d, entry); err != nil {
+			return err
+		}
+	}
+	return sql.NewUniqueKeyErr(duplicateText(ctx, x, d), x.isPK, existing)
+}
+
+// existing reads the row that has the key.
+func (e *editor) existing(ctx *sql.Context, x *indexLayout, d datums, entry []byte) (sql.Row, error) {
+	l := e.t.l
+	key, err := l.primaryKey(d)
+	value := entry
+	if err == nil && !x.isPK {
+		var k kv.Key
+		if k, _, _, err = x.entry(d); err != nil {
+			return nil, err
+		}
+		var have datums
+		if have, err = x.decodeEntry(k, entry); err != nil {
+			return nil, err
+		}
+		if key, err = l.primaryKey(have); err == nil {
+			value, err = e.tx.get(ctx, key)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(value) == 0 {
+		return nil, l.corrupt(key, fmt.Errorf("index %s has an entry for a row that is not there", x.desc.Name))
+	}
+	have, err := l.decodeRow(key, value)
+	if err != nil {
+		return nil, err
+	}
+	if l.desc.Keyless() {
+		e.s.stmt.rememberRowID(l, have)
+	}
+	return l.row(have, nil)
+}
+
+// duplicateText is MySQL's message.
+func duplicateText(ctx *sql.Context, x *indexLayout, d datums) string {
+	var vs []string
+	for _, p := range x.parts {
+		typ := x.table.schema.Schema[p.at].Type
+		v, err := x.table.decode[p.at](d[p.at])
+		text := d[p.at].String()
+		if d[p.at].Kind == rowcodec.Null {
+			text = "NULL"
+		} else if err == nil {
+			if sv, err := typ.SQL(ctx, nil, v); err == nil {
+				text = sv.ToString()
+			}
+		}
+		vs = append(vs, text)
+	}
+	return fmt.Sprintf("Duplicate entry '%s' for key '%s.%s'", strings.Join(vs, "-"), x.table.desc.Name, x.desc.Name)
+}
+
+// Delete implements sql.RowDeleter.
+func (e *editor) Delete(ctx *sql.Context, row sql.Row) error {
+	d, err := e.old(ctx, row)
+	if err != nil {
+		return err
+	}
+	ws, err := e.writesOf(d)
+	if err != nil {
+		return err
+	}
+	for _, w := range ws {
+		e.tx.delete(w.key)
+	}
+	e.t.db.e.stats.wrote(e.t.l.desc.ID, -1)
+	return nil
+}
+
+// old encodes a row that is there.
+func (e *editor) old(ctx *sql.Context, row sql.Row) (datums, error) {
+	if e.err != nil {
+		return nil, e.err
+	}
+	if !e.s.stmt.deferred {
+		if err := e.flush(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d, err := e.t.l.encodeRow(ctx, row, 0)
+	if err != nil || !e.t.l.desc.Keyless() {
+		return d, err
+	}
+	id, err := e.s.stmt.takeRowID(e.t.l, d)
+	d[e.t.l.rowIDAt()].U = id
+	return d, err
+}
+
+// Update implements sql.RowUpdater.
+func (e *editor) Update(ctx *sql.Context, old, new sql.Row) error {
+	was, err := e.old(ctx, old)
+	if err != nil {
+		return err
+	}
+	will, err := e.t.l.encodeRow(ctx, new, was[e.t.l.rowIDAt()].U)
+	if err != nil {
+		return err
+	}
+	before, err := e.writesOf(was)
+	if err != nil {
+		return err
+	}
+	after, err := e.writesOf(will)
+	if err != nil {
+		return err
+	}
+	var moved []write
+	for i, w := range after {
+		switch {
+		case !before[i].key.Equal(w.key):
+			e.tx.delete(before[i].key)
+			moved = append(moved, w)
+		case string(before[i].value) != string(w.value):
+			e.tx.put(w.key, w.value)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	return e.add(ctx, newRow{moved, will})
+}
+
+// Truncate implements sql.TruncateableTable: DELETE without WHERE, or TRUNCATE TABLE, which is a change of the catalog.
+func (t *table) Truncate(ctx *sql.Context) (int, error) {
+	s, tx, err := txOf(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if s.stmt.kind == changingCatalog {
+		return 0, t.replaceIndexes(ctx)
+	}
+	n := 0
+	for _, x := range append([]*indexLayout{t.l.primary}, t.l.indexes...) {
+		sc := tx.attempt().Scan(ctx, spanOf(x), txn.ScanOptions{})
+		for {
+			rows, err := sc.Next(ctx)
+			if err != nil {
+				return 0, tx.note(err)
+			}
+			if len(rows) == 0 {
+				break
+			}
+			for _, r := range rows {
+				tx.delete(r.Key)
+			}
+			if x.isPK {
+				n += len(rows)
+			}
+		}
+	}
+	t.db.e.stats.scanned(t.l.desc.ID, 0, 0)
+	return n, nil
+}

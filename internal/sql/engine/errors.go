@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+	goerrors "gopkg.in/src-d/go-errors.v1"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// This file is the one place where errors get MySQL's codes and SQLSTATEs (S5).
+
+var errIDsExhausted = mysql.NewSQLError(1467, "HY000", "Failed to read auto-increment value from storage engine: the column's type has no values left")
+
+func errOrdering(v any) error {
+	return mysql.NewSQLError(1231, "42000", "Variable '%s' can't be set to the value of '%v': it is 'wait' (strictly serializable) or 'uncertainty'", orderingVariable, v)
+}
+
+// codes gives the errors of the engine their codes, where its own table has another one or none.
+var codes = []struct {
+	kind  *goerrors.Kind
+	code  int
+	state string
+}{
+	{sql.ErrForeignKeyChildViolation, 1452, "23000"},
+	{sql.ErrForeignKeyParentViolation, 1451, "23000"},
+	{sql.ErrCheckConstraintViolated, 3819, "HY000"},
+	{sql.ErrInsertIntoNonNullableProvidedNull, 1048, "23000"},
+	{sql.ErrInsertIntoNonNullableDefaultNullColumn, 1364, "HY000"},
+	{sql.ErrTableNotFound, 1146, "42S02"},
+	{sql.ErrTableAlreadyExists, 1050, "42S01"},
+	{sql.ErrDatabaseNotFound, 1049, "42000"},
+	{sql.ErrDatabaseExists, 1007, "HY000"},
+	{sql.ErrNoDatabaseSelected, 1046, "3D000"},
+	{sql.ErrColumnNotFound, 1054, "42S22"},
+	{sql.ErrUnknownColumn, 1054, "42S22"},
+	{sql.ErrTableColumnNotFound, 1054, "42S22"},
+	{sql.ErrColumnExists, 1060, "42S21"},
+	{sql.ErrAmbiguousColumnName, 1052, "23000"},
+	{sql.ErrDuplicateKey, 1061, "42000"},
+	{sql.ErrCantDropFieldOrKey, 1091, "42000"},
+	{sql.ErrIndexNotFound, 1091, "42000"},
+	{sql.ErrSyntaxError, 1064, "42000"},
+	{sql.ErrSavepointDoesNotExist, 1305, "42000"},
+	{sql.ErrReadOnlyTransaction, 1792, "25006"},
+	{sql.ErrUnknownSystemVariable, 1193, "HY000"},
+	{sql.ErrFunctionNotFound, 1305, "42000"},
+	{sql.ErrStoredProcedureDoesNotExist, 1305, "42000"},
+	{sql.ErrExpectedSingleRow, 1242, "21000"},
+	{sql.ErrValueOutOfRange, 1264, "22003"},
+	{types.ErrLengthBeyondLimit, 1406, "22001"},
+	{types.ErrDataTruncatedForColumn, 1265, "01000"},
+	{sql.ErrInvalidValue, 1366, "HY000"},
+	{sql.ErrForeignKeyParentViolation, 1451, "23000"},
+	{sql.ErrForeignKeyDuplicateName, 1826, "HY000"},
+	{sql.ErrForeignKeyNotFound, 1091, "42000"},
+	{sql.ErrUnknownConstraint, 3940, "HY000"},
+	{sql.ErrDuplicateCheckName, 3822, "HY000"},
+	{sql.ErrUnsupportedSyntax, 1235, "42000"},
+	{sql.ErrUnsupportedFeature, 1235, "42000"},
+	{sql.ErrViewDoesNotExist, 1146, "42S02"},
+	{sql.ErrExistingView, 1050, "42S01"},
+	{sql.ErrTriggerDoesNotExist, 1360, "HY000"},
+	{sql.ErrTriggerCreateStatementInvalid, 1064, "42000"},
+}
+
+// states completes codes that the engine knows without a SQLSTATE.
+var states = map[int]string{1022: "23000", 1040: "08004", 1044: "42000", 1045: "28000", 1046: "3D000", 1048: "23000", 1049: "42000",
+	1050: "42S01", 1051: "42S02", 1052: "23000", 1054: "42S22", 1060: "42S21", 1061: "42000", 1062: "23000", 1064: "42000", 1065: "42000",
+	1068: "42000", 1072: "42000", 1075: "42000", 1091: "42000", 1101: "42000", 1110: "42000", 1136: "21S01", 1140: "42000", 1142: "42000",
+	1146: "42S02", 1148: "42000", 1149: "42000", 1170: "42000", 1193: "HY000", 1205: "HY000", 1213: "40001", 1222: "21000", 1231: "42000",
+	1235: "42000", 1241: "21000", 1242: "21000", 1264: "22003", 1292: "22007", 1304: "42000", 1305: "42000", 1317: "70100", 1365: "22012",
+	1366: "HY000", 1406: "22001", 1451: "23000", 1452: "23000", 1690: "22003", 1792: "25006", 3141: "22032"}
+
+// cause strips the engine's wrappers, which errors.As does not see through.
+func cause(err error) error {
+	for {
+		switch e := err.(type) {
+		case sql.WrappedInsertError:
+			err = e.Cause
+		case sql.WrappedTypeConversionError:
+			err = e.Err
+		default:
+			return err
+		}
+	}
+}
+
+// uniqueKeyText finds the message of a duplicate key.
+func uniqueKeyText(err error) (string, bool) {
+	for err != nil {
+		if u, ok := err.(sql.UniqueKeyError); ok {
+			return u.Error(), true
+		}
+		switch e := err.(type) {
+		case interface{ Cause() error }:
+			err = e.Cause()
+		default:
+			err = errors.Unwrap(err)
+		}
+	}
+	return "", false
+}
+
+func isCondition(err error) bool {
+	var e *kv.Error
+	return errors.As(err, &e) && e.Code == kv.ErrCondition
+}
+
+// isDuplicate reports whether the error is a duplicate key found by a statement.
+func isDuplicate(err error) bool {
+	err = cause(err)
+	return sql.ErrPrimaryKeyViolation.Is(err) || sql.ErrUniqueKeyViolation.Is(err)
+}
+
+// clientError is the error as the client gets it. t is the transaction in which it happened, if any.
+func (e *Engine) clientError(ctx context.Context, err error, t *tx) *mysql.SQLError {
+	out := e.mapError(ctx, err, t)
+	e.m.Errors.WithLabelValues(fmt.Sprint(out.Num)).Inc()
+	return out
+}
+
+func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError {
+	err = cause(err)
+	if own, ok := err.(*mysql.SQLError); ok {
+		return own
+	}
+	if text, ok := uniqueKeyText(err); ok {
+		return mysql.NewSQLError(1062, "23000", "%s", text)
+	}
+	if t != nil {
+		if t.retry != nil {
+			e.m.Given.Inc()
+			return mysql.NewSQLError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction (%v)", t.retry)
+		}
+		if t.failed != nil {
+			err = t.failed
+		}
+	}
+	var k *kv.Error
+	if errors.As(err, &k) {
+		return e.mapKV(err, k, t)
+	}
+	for _, c := range codes {
+		if c.kind.Is(err) {
+			return mysql.NewSQLError(c.code, c.state, "%s", text(err))
+		}
+	}
+	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
+		return mysql.NewSQLError(1317, "70100", "Query execution was interrupted")
+	}
+	out := sql.CastSQLError(err)
+	if state, ok := states[out.Num]; ok && (out.State == "" || out.State == "HY000") {
+		out.State = state
+	}
+	if out.State == "" {
+		out.State = "HY000"
+	}
+	if out.Num == 1105 && strings.HasPrefix(out.Message, "syntax error") {
+		out.Num, out.State = 1064, "42000"
+	}
+	return out
+}
+
+// text is the engine's message, in MySQL's words where clients look at them.
+func text(err error) string {
+	s := err.Error()
+	switch {
+	case sql.ErrForeignKeyChildViolation.Is(err):
+		return "Cannot add or update a child row: a foreign key constraint fails" + detail(s)
+	case sql.ErrForeignKeyParentViolation.Is(err):
+		return "Cannot delete or update a parent row: a foreign key constraint fails" + detail(s)
+	case sql.ErrCheckConstraintViolated.Is(err):
+		if _, name, ok := strings.Cut(s, "\""); ok {
+			name, _, _ = strings.Cut(name, "\"")
+			return fmt.Sprintf("Check constraint '%s' is violated.", name)
+		}
+	case sql.ErrInsertIntoNonNullableProvidedNull.Is(err):
+		if _, name, ok := strings.Cut(s, "'"); ok {
+			name, _, _ = strings.Cut(name, "'")
+			return fmt.Sprintf("Column '%s' cannot be null", name)
+		}
+	}
+	return s
+}
+
+func detail(s string) string {
+	if _, d, ok := strings.Cut(s, "violation on "); ok {
+		return " (" + strings.TrimSuffix(strings.TrimSuffix(d, ", key: ``"), ", key: `[]`") + ")"
+	}
+	return ""
+}
+
+// mapKV maps what the layers below report.
+func (e *Engine) mapKV(err error, k *kv.Error, t *tx) *mysql.SQLError {
+	switch {
+	case txn.Retryable(err):
+		e.m.Given.Inc()
+		return mysql.NewSQLError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction (%v)", err)
+	case k.Code == kv.ErrCondition:
+		if t != nil {
+			if p, ok := t.expected[string(k.Key)]; ok {
+				return mysql.NewSQLError(1062, "23000", "%s", duplicateText(sql.NewEmptyContext(), p.x, p.d))
+			}
+		}
+		return mysql.NewSQLError(1062, "23000", "Duplicate entry: %v", err)
+	case k.Code == kv.ErrUnavailable:
+		return mysql.NewSQLError(1205, "HY000", "the data cannot be reached, nothing was done: %v; the statement may be tried again", err)
+	case k.Code == kv.ErrAmbiguous:
+		return mysql.NewSQLError(1180, "HY000", "it is not known whether the transaction was committed: %v; look before repeating it", err)
+	case k.Code == kv.ErrFenced:
+		return mysql.NewSQLError(1290, "HY000", "this node refuses transactions: %v; the other nodes go on", err)
+	}
+	e.log.Error("statement failed", "error", err)
+	return mysql.NewSQLError(1105, "HY000", "%v", err)
+}

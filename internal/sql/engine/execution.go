@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/server"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// execution is one statement under way.
+type execution struct {
+	h    *handler
+	s    *Session
+	c    *mysql.Conn
+	kind statementKind
+	out  *output
+	more bool
+}
+
+// run executes the first statement of the request and returns the rest of the text.
+func (x *execution) run(sc *sql.Context, r request) (remainder string, err error) {
+	stmt, remainder := x.parse(sc, &r)
+	x.kind, x.more = kindOfStatement(stmt), remainder != ""
+	if done, err := x.shortcut(stmt); done {
+		return remainder, err
+	}
+	if x.kind == changingCatalog {
+		if err := x.implicitCommit(sc); err != nil {
+			return remainder, err
+		}
+	}
+	bindings, err := expressions(r.bindings)
+	if err != nil {
+		return remainder, x.h.e.clientError(sc, err, nil)
+	}
+	deadline := time.Now().Add(x.h.e.o.RetryLimit)
+	for try := 0; ; try++ {
+		err := x.attempt(sc, r.query, stmt, bindings)
+		if err == nil {
+			break
+		}
+		t, _ := x.s.GetTransaction().(*tx)
+		if !x.repeatable(sc, t, err) || time.Now().After(deadline) || sc.Err() != nil {
+			return remainder, x.fail(sc, t, err)
+		}
+		x.h.e.m.Repeated.Inc()
+		x.s.SetTransaction(t.again())
+		x.out.reset()
+		pause(sc, try)
+	}
+	x.setStatus(sc)
+	return remainder, x.out.finish(x.more)
+}
+
+// pause waits a little before a repetition, longer each time.
+func pause(ctx context.Context, try int) {
+	d := time.Millisecond << min(try, 6)
+	t := time.NewTimer(d/2 + rand.N(d))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// repeatable is S3.
+func (x *execution) repeatable(sc *sql.Context, t *tx, err error) bool {
+	if t == nil || x.out.sent || t.statements > 0 {
+		return false
+	}
+	if t.retry != nil {
+		return true
+	}
+	// A generated value that somebody had used: there are others (D3).
+	if t.kv == nil || !isCondition(t.failed) || !x.autocommit(sc) {
+		return false
+	}
+	return t.takenGenerated()
+}
+
+// autocommit reports whether the statement is a transaction of its own.
+func (x *execution) autocommit(sc *sql.Context) bool {
+	if x.s.GetIgnoreAutoCommit() {
+		return false
+	}
+	on, err := plan.IsSessionAutocommit(sc)
+	return err == nil && on
+}
+
+// implicitCommit ends the open transaction before a statement that changes the catalog, as MySQL does.
+func (x *execution) implicitCommit(sc *sql.Context) error {
+	t, ok := x.s.GetTransaction().(*tx)
+	if !ok || t == nil {
+		x.s.SetIgnoreAutoCommit(false)
+		return nil
+	}
+	err := t.commit(sc)
+	x.s.endTransaction()
+	if err != nil {
+		return x.h.e.clientError(sc, err, t)
+	}
+	return nil
+}
+
+// fail ends the statement: its writes are taken back, and a transaction that is lost, or was only this statement, is over
+// (S2). The error goes out after rule 2 is paid for what it may tell (S1).
+func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
+	own := x.h.e.clientError(sc, err, t)
+	if t == nil {
+		return own
+	}
+	if t.kv != nil && t.retry == nil {
+		if rerr := t.kv.Release(context.WithoutCancel(sc)); rerr != nil {
+			own = x.h.e.clientError(sc, rerr, nil)
+		}
+	}
+	switch {
+	case t.retry != nil, x.kind == changingCatalog, x.autocommit(sc), t.kv != nil && t.kv.Finished():
+		t.rollback(sc)
+		x.s.endTransaction()
+	default:
+		t.rollbackStatement()
+		t.statements++
+	}
+	x.setStatus(sc)
+	return own
+}
+
+// attempt executes the statement once.
+func (x *execution) attempt(sc *sql.Context, query string, stmt sqlparser.Statement, bindings map[string]sqlparser.Expr) (err error) {
+	defer x.h.recovered(query, &err)
+	x.s.stmt = &statement{kind: x.kind, deferred: !reacts(stmt)}
+	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
+	before, _ := x.s.GetTransaction().(*tx)
+	if before != nil {
+		before.startStatement()
+	}
+	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, &sql.QueryFlags{})
+	if err != nil {
+		x.keep(before)
+		return err
+	}
+	if err := x.drain(sc, schema, iter); err != nil {
+		return err
+	}
+	if t, ok := x.s.GetTransaction().(*tx); ok && t != nil { // still open
+		if t.retry != nil { // lost, and nobody on the way said so
+			return t.retry
+		}
+		if t.kv != nil {
+			if err := t.note(t.kv.Release(sc)); err != nil {
+				return err
+			}
+		}
+		if x.kind != control {
+			t.statements++
+		}
+	}
+	return nil
+}
+
+// keep undoes that the engine forgets a transaction after an error: it is looked at first.
+func (x *execution) keep(before *tx) {
+	if before != nil && x.s.GetTransaction() == nil {
+		x.s.SetTransaction(before)
+	}
+}
+
+// drain reads the result into the output. Closing the iterator commits, outside a transaction.
+func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) (err error) {
+	closed := false
+	defer func() {
+		if !closed {
+			_ = iter.Close(sc)
+		}
+	}()
+	fields := resultFields(sc, schema)
+	if !types.IsOkResultSchema(schema) {
+		x.out.begin(fields)
+	}
+	for {
+		row, err := iter.Next(sc)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if types.IsOkResult(row) {
+			x.out.ok(row[0].(types.OkResult))
+			continue
+		}
+		values, err := server.RowToSQL(sc, schema, row, nil, nil)
+		if err != nil {
+			return err
+		}
+		if err := x.out.row(sc, values, x.more); err != nil {
+			return err
+		}
+	}
+	closed = true
+	return iter.Close(sc)
+}
+
+// setStatus tells the client in the next packet whether it is in a transaction.
+func (x *execution) setStatus(sc *sql.Context) {
+	set := func(flag uint16, on bool) {
+		if on {
+			x.c.StatusFlags |= flag
+		} else {
+			x.c.StatusFlags &^= flag
+		}
+	}
+	on, err := plan.IsSessionAutocommit(sc)
+	set(uint16(mysql.ServerStatusAutocommit), err == nil && on)
+	set(uint16(mysql.ServerInTransaction), x.s.GetTransaction() != nil)
+}
+
+// shortcut answers the statement that pools send to see whether a connection lives: SELECT 1.
+func (x *execution) shortcut(stmt sqlparser.Statement) (done bool, err error) {
+	sel, ok := stmt.(*sqlparser.Select)
+	if !ok || len(sel.SelectExprs) != 1 || sel.Where != nil || sel.Limit != nil || sel.With != nil || sel.Having != nil || sel.QueryOpts.Distinct {
+		return false, nil
+	}
+	if len(sel.From) > 1 || len(sel.From) == 1 && sqlparser.String(sel.From[0]) != "dual" {
+		return false, nil
+	}
+	ex, ok := sel.SelectExprs[0].(*sqlparser.AliasedExpr)
+	if !ok {
+		return false, nil
+	}
+	v, ok := ex.Expr.(*sqlparser.SQLVal)
+	if !ok || v.Type != sqlparser.IntVal || len(v.Val) > 9 {
+		return false, nil
+	}
+	n, err := strconv.ParseInt(string(v.Val), 10, 32)
+	if err != nil || n < -128 || n > 127 {
+		return false, nil
+	}
+	name := string(v.Val)
+	if !ex.As.IsEmpty() {
+		name = ex.As.String()
+	}
+	f := &querypb.Field{Name: name, OrgName: name, Type: sqltypes.Int8, ColumnLength: 4, Charset: uint32(sql.Collation_binary), Flags: uint32(querypb.MySqlFlag_NOT_NULL_FLAG)}
+	x.out.begin([]*querypb.Field{f})
+	x.out.rows = append(x.out.rows, []sqltypes.Value{sqltypes.MakeTrusted(sqltypes.Int8, v.Val)})
+	x.s.ClearWarnings()
+	return true, x.out.finish(x.more)
+}

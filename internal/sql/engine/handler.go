@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"runtime/debug"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/server"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// handler takes the commands of connections. Statements are executed here rather than by go-mysql-server's own handler:
+// that one sends rows before the commit, leaves transactions open after an error, and cannot repeat a statement.
+type handler struct {
+	mysql.Handler // for everything that is not a statement
+	e             *Engine
+	sm            *server.SessionManager
+}
+
+// request is one statement as it came.
+type request struct {
+	query    string
+	multi    bool
+	bindings map[string]*querypb.BindVariable
+}
+
+// sender sends a result, or a part of one; more: another statement's result follows.
+type sender func(r *sqltypes.Result, more bool) error
+
+// ComQuery implements mysql.Handler.
+func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, send mysql.ResultSpoolFn) error {
+	_, err := h.statement(ctx, c, request{query: query}, sender(send))
+	return err
+}
+
+// ComMultiQuery implements mysql.Handler.
+func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string, send mysql.ResultSpoolFn) (string, error) {
+	return h.statement(ctx, c, request{query: query, multi: true}, sender(send))
+}
+
+// ComStmtExecute implements mysql.Handler.
+func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, p *mysql.PrepareData, send func(*sqltypes.Result) error) error {
+	_, err := h.statement(ctx, c, request{query: p.PrepareStmt, bindings: p.BindVars}, func(r *sqltypes.Result, _ bool) error { return send(r) })
+	return err
+}
+
+// ComPrepare implements mysql.Handler. What preparing reads of the catalog is no part of a transaction.
+func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, p *mysql.PrepareData) (fields []*querypb.Field, err error) {
+	defer h.recovered(query, &err)
+	sc, err := h.sm.NewContextWithQuery(ctx, c, query)
+	if err != nil {
+		return nil, err
+	}
+	before := sc.GetTransaction()
+	fields, err = h.Handler.ComPrepare(ctx, c, query, p)
+	if s, ok := sc.Session.(*Session); ok && before == nil {
+		if t, ok := s.GetTransaction().(*tx); ok && t != nil {
+			if err != nil {
+				err = h.e.clientError(ctx, err, t)
+			}
+			t.rollback(ctx)
+		}
+		s.SetTransaction(nil)
+	}
+	if err != nil {
+		err = h.e.clientError(ctx, err, nil)
+	}
+	return fields, err
+}
+
+// ComInitDB implements mysql.Handler.
+func (h *handler) ComInitDB(c *mysql.Conn, name string) (err error) {
+	defer h.recovered("USE "+name, &err)
+	if err = h.Handler.ComInitDB(c, name); err != nil {
+		err = h.e.clientError(context.Background(), err, nil)
+	}
+	return err
+}
+
+// recovered turns a panic into an error: the statement is lost, the connection and the process are not (S5).
+func (h *handler) recovered(query string, err *error) {
+	if p := recover(); p != nil {
+		h.e.log.Error("panic in a statement", "query", query, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		*err = mysql.NewSQLError(1105, "HY000", "internal error in this statement (%v); it was not executed. Please report it with the server's log", p)
+	}
+}
+
+// statement executes one statement, with repetitions, and sends its result.
+func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send sender) (remainder string, err error) {
+	began := time.Now()
+	h.e.active.Add(1)
+	defer h.e.active.Add(-1)
+	sc, err := h.sm.NewContextWithQuery(ctx, c, r.query)
+	if err != nil {
+		return "", h.e.clientError(ctx, err, nil)
+	}
+	s, ok := sc.Session.(*Session)
+	if !ok {
+		return "", mysql.NewSQLError(1105, "HY000", "session of unknown kind %T", sc.Session)
+	}
+	if sc, err = sc.ProcessList.BeginQuery(sc, r.query); err != nil {
+		return "", h.e.clientError(ctx, err, nil)
+	}
+	defer sc.ProcessList.EndQuery(sc)
+	x := &execution{h: h, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
+	remainder, err = x.run(sc, r)
+	h.e.m.Statements.WithLabelValues(x.kind.String()).Inc()
+	h.e.m.Latency.WithLabelValues(x.kind.String()).Observe(time.Since(began).Seconds())
+	return remainder, err
+}
+
+var showClock = regexp.MustCompile(`(?i)^\s*show\s+clock\s*;?\s*$`)
+
+// rewrite turns what the parser does not know into what it does.
+func rewrite(query string) string {
+	if showClock.MatchString(query) {
+		return "SELECT * FROM longitude.clock"
+	}
+	return query
+}
+
+// parse parses the next statement of the request. An error of the parser is left to the engine, which words it.
+func (x *execution) parse(sc *sql.Context, r *request) (stmt sqlparser.Statement, remainder string) {
+	r.query = rewrite(r.query)
+	if prepared, ok := x.s.GetPreparedQuery(sql.RemoveSpaceAndDelimiter(r.query, ';')); ok && !r.multi {
+		return prepared, ""
+	}
+	stmt, query, rest, err := x.h.e.gms.Parser.Parse(sc, r.query, r.multi)
+	if query != "" {
+		r.query = query
+	}
+	if err != nil {
+		return nil, rest
+	}
+	return stmt, rest
+}
+
+// expressions turns bound values into literals.
+func expressions(bindings map[string]*querypb.BindVariable) (map[string]sqlparser.Expr, error) {
+	out := make(map[string]sqlparser.Expr, len(bindings))
+	for name, b := range bindings {
+		v, err := sqltypes.BindVariableToValue(b)
+		if err != nil {
+			return nil, err
+		}
+		if out[name], err = sqlparser.ExprFromValue(v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

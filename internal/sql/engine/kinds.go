@@ -1,0 +1,65 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// statementKind is what has to be known of a statement before it is planned.
+type statementKind uint8
+
+const (
+	other statementKind = iota
+	reading
+	writing
+	changingCatalog
+	control // of transactions
+)
+
+func (k statementKind) String() string {
+	return [...]string{"other", "read", "write", "ddl", "transaction"}[k]
+}
+
+func kindOfStatement(s sqlparser.Statement) statementKind {
+	switch s := s.(type) {
+	case *sqlparser.Select:
+		if s.Into != nil {
+			return writing
+		}
+		return reading
+	case *sqlparser.SetOp, *sqlparser.ParenSelect, *sqlparser.Show, *sqlparser.Explain:
+		return reading
+	case *sqlparser.Insert, *sqlparser.Update, *sqlparser.Delete, *sqlparser.Load, *sqlparser.Call, *sqlparser.Execute, *sqlparser.BeginEndBlock:
+		return writing
+	case *sqlparser.DDL:
+		if s.TableSpec != nil && s.Temporary {
+			return writing
+		}
+		return changingCatalog
+	case *sqlparser.AlterTable, *sqlparser.DBDDL:
+		return changingCatalog
+	case *sqlparser.Begin, *sqlparser.Commit, *sqlparser.Rollback, *sqlparser.Savepoint, *sqlparser.RollbackSavepoint, *sqlparser.ReleaseSavepoint:
+		return control
+	}
+	return other
+}
+
+// onlyInserts reports whether a statement only adds rows and leaves at the first duplicate.
+func onlyInserts(s sqlparser.Statement) bool {
+	i, ok := s.(*sqlparser.Insert)
+	return ok && i.Ignore == "" && len(i.OnDup) == 0 && !strings.EqualFold(i.Action, sqlparser.ReplaceStr) && len(i.Returning) == 0
+}
+
+// reacts reports whether a statement may do something about a duplicate, so that it has to know at each row.
+func reacts(s sqlparser.Statement) bool {
+	switch s := s.(type) {
+	case *sqlparser.Insert:
+		return !onlyInserts(s)
+	case *sqlparser.Update:
+		return s.Ignore != ""
+	case *sqlparser.Delete:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,36 @@
+package engine
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Metrics of the SQL layer.
+type Metrics struct {
+	Connections prometheus.Gauge
+	Statements  *prometheus.CounterVec   // by kind
+	Errors      *prometheus.CounterVec   // by MySQL code
+	Latency     *prometheus.HistogramVec // by kind
+	Repeated    prometheus.Counter
+	Given       prometheus.Counter
+}
+
+// NewMetrics makes them.
+func NewMetrics() *Metrics {
+	return &Metrics{
+		Connections: prometheus.NewGauge(prometheus.GaugeOpts{Name: "longitude_sql_connections",
+			Help: "Open client connections."}),
+		Statements: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "longitude_sql_statements_total",
+			Help: "Statements executed, failed ones included."}, []string{"kind"}),
+		Errors: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "longitude_sql_errors_total",
+			Help: "Errors sent to clients, by MySQL error code."}, []string{"code"}),
+		Latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "longitude_sql_statement_seconds",
+			Help: "From the arrival of a statement to the end of its answer.", Buckets: prometheus.ExponentialBuckets(0.0001, 2, 18)}, []string{"kind"}),
+		Repeated: prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_sql_repeated_statements_total",
+			Help: "Times a statement was repeated by the node because its transaction was lost to another one."}),
+		Given: prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_sql_deadlocks_total",
+			Help: "Transactions that the client was told to repeat (error 1213)."}),
+	}
+}
+
+// Collectors lists them for a registry.
+func (m *Metrics) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.Connections, m.Statements, m.Errors, m.Latency, m.Repeated, m.Given}
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+)
+
+// output holds a result back until it may be sent (S1), up to a limit of bytes. Beyond it rows are sent as they come,
+// each batch after rule 2 is paid for what was read so far; the statement cannot be repeated then.
+type output struct {
+	s      *Session
+	send   sender
+	limit  int
+	fields []*querypb.Field
+	rows   [][]sqltypes.Value
+	bytes  int
+	result *sqltypes.Result // of a statement without rows
+	sent   bool
+}
+
+func newOutput(s *Session, send sender, limit int) *output {
+	return &output{s: s, send: send, limit: limit}
+}
+
+// reset forgets what was held back.
+func (o *output) reset() {
+	o.fields, o.rows, o.bytes, o.result = nil, nil, 0, nil
+}
+
+func (o *output) begin(fields []*querypb.Field) { o.fields = fields }
+
+func (o *output) ok(r types.OkResult) {
+	o.result = &sqltypes.Result{RowsAffected: r.RowsAffected, InsertID: r.InsertID}
+	if r.Info != nil {
+		o.result.Info = r.Info.String()
+	}
+}
+
+func (o *output) row(ctx context.Context, values []sqltypes.Value, more bool) error {
+	o.rows = append(o.rows, values)
+	for _, v := range values {
+		o.bytes += v.Len() + 16
+	}
+	limit := o.limit
+	if o.sent {
+		limit = min(limit, 1<<20)
+	}
+	if o.bytes < limit {
+		return nil
+	}
+	if t, ok := o.s.GetTransaction().(*tx); ok && t != nil && t.kv != nil {
+		if err := t.note(t.kv.Release(ctx)); err != nil {
+			return err
+		}
+		t.kv.SentRows()
+	}
+	o.sent = true
+	err := o.send(o.take(), more)
+	o.rows, o.bytes = nil, 0
+	return err
+}
+
+func (o *output) take() *sqltypes.Result {
+	return &sqltypes.Result{Fields: o.fields, Rows: o.rows, RowsAffected: uint64(len(o.rows))}
+}
+
+// finish sends what is held back.
+func (o *output) finish(more bool) error {
+	switch {
+	case o.result != nil:
+		return o.send(o.result, more)
+	case o.sent && len(o.rows) == 0:
+		return nil
+	}
+	return o.send(o.take(), more)
+}
+
+// resultFields describes the columns of a result.
+func resultFields(ctx *sql.Context, s sql.Schema) []*querypb.Field {
+	fields := make([]*querypb.Field, len(s))
+	results := ctx.GetCharacterSetResults()
+	for i, c := range s {
+		f := &querypb.Field{Name: c.Name, OrgName: c.Name, Table: c.Source, OrgTable: c.Source, Database: c.DatabaseSource,
+			Type: c.Type.Type(), ColumnLength: c.Type.MaxTextResponseByteLength(ctx), Charset: uint32(sql.Collation_Default.CharacterSet())}
+		if t, ok := c.Type.(sql.TypeWithCollation); ok {
+			f.Charset = uint32(t.Collation().CharacterSet())
+		}
+		switch {
+		case types.IsBinaryType(c.Type):
+			f.Charset = uint32(sql.Collation_binary)
+		case results != sql.CharacterSet_Unspecified:
+			f.Charset = uint32(results)
+		}
+		flag := func(on bool, b querypb.MySqlFlag) {
+			if on {
+				f.Flags |= uint32(b)
+			}
+		}
+		flag(!c.Nullable, querypb.MySqlFlag_NOT_NULL_FLAG)
+		flag(c.AutoIncrement, querypb.MySqlFlag_AUTO_INCREMENT_FLAG)
+		flag(c.PrimaryKey, querypb.MySqlFlag_PRI_KEY_FLAG)
+		flag(types.IsUnsigned(c.Type), querypb.MySqlFlag_UNSIGNED_FLAG)
+		if t, ok := c.Type.(sql.DecimalType); ok && types.IsDecimal(c.Type) {
+			f.Decimals = uint32(t.Scale())
+		} else if t, ok := c.Type.(sql.DatetimeType); ok {
+			f.Decimals = uint32(t.Precision())
+		}
+		fields[i] = f
+	}
+	return fields
+}

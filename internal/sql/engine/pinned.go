@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"github.com/longitude-db/longitude/internal/sql/catalog"
+)
+
+// schema is the catalog that the session's transaction sees: the one that holds over its window, pinned at the first
+// look (S4); or, in a transaction that changes the catalog, what it has made of it.
+func (s *Session) schema(ctx *sql.Context) (*schema, error) {
+	t, ok := s.GetTransaction().(*tx)
+	if !ok || t == nil {
+		en, err := s.e.schemas.latest(ctx)
+		return en.schema, err
+	}
+	if t.edit != nil {
+		if t.schema == nil || t.schema.snap != t.edit.Snapshot() {
+			t.schema = newSchema(t.edit.Snapshot())
+		}
+		return t.schema, nil
+	}
+	if t.schema != nil {
+		return t.schema, nil
+	}
+	r, g, err := t.attempt().Window(ctx)
+	if err != nil {
+		return nil, t.note(err)
+	}
+	en, err := s.e.schemas.at(ctx, r, g)
+	if err != nil {
+		return nil, t.note(err)
+	}
+	if r.Less(en.from) { // uncertainty ordering, just after a change: it must be observed (rule 1)
+		if err := t.attempt().MoveUp(ctx, en.from); err != nil {
+			return nil, t.note(err)
+		}
+	}
+	t.schema = en.schema
+	return t.schema, nil
+}
+
+// ddl returns the session's transaction for changing the catalog. It has read the catalog itself, so that a change by
+// somebody else in between is a conflict.
+func ddl(ctx *sql.Context) (*tx, error) {
+	_, t, err := txOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.edit != nil {
+		return t, nil
+	}
+	if t.readOnly {
+		return nil, sql.ErrReadOnlyTransaction.New()
+	}
+	snap, err := readCatalog(ctx, t.attempt())
+	if err != nil {
+		return nil, t.note(err)
+	}
+	t.base, t.edit = snap, catalog.NewEdit(snap)
+	return t, nil
+}
+
+// table looks a table up in what the transaction has made of the catalog, and returns a copy to be changed and put.
+func (t *tx) table(id uint64) (*catalog.Table, error) {
+	old := t.edit.Snapshot().TableByID(id)
+	if old == nil {
+		return nil, fmt.Errorf("the table was dropped meanwhile")
+	}
+	return catalog.Clone(old), nil
+}

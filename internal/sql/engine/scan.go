@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"github.com/longitude-db/longitude/internal/keys"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+const (
+	// atOnce is how large a table may be, as far as known, to be read from all its ranges in parallel into memory. What is
+	// larger is read page by page.
+	atOnce = 4 << 20
+	// keysPerRound and spansPerRound are how much of a lookup is asked for in one round.
+	keysPerRound  = 1024
+	spansPerRound = 128
+)
+
+// allRows reads the whole table.
+func (t *table) allRows(ctx *sql.Context) (sql.RowIter, error) {
+	p := t.l.primary.prefix
+	whole := reach{span: kv.Span{Start: p, End: keys.PrefixEnd(p)}}
+	it, err := newRowReader(ctx, t, t.l.primary, []reach{whole}, false)
+	if err == nil {
+		it.counts = true
+	}
+	return it, err
+}
+
+// lookupRows reads what a lookup asks for.
+func (t *table) lookupRows(ctx *sql.Context, lookup sql.IndexLookup) (sql.RowIter, error) {
+	i, ok := lookup.Index.(*index)
+	if !ok || lookup.IsEmptyRange {
+		return sql.RowsToRowIter(), nil
+	}
+	x := t.l.indexByName(i.ID())
+	if x == nil {
+		return nil, sql.ErrIndexNotFound.New(i.ID())
+	}
+	rs, err := x.reaches(ctx, lookup)
+	if err != nil {
+		return nil, err
+	}
+	return newRowReader(ctx, t, x, rs, lookup.IsReverse)
+}
+
+// rowReader yields the rows of spans of one index, in key order or in reverse.
+type rowReader struct {
+	t       *table
+	tx      *tx
+	stmt    *statement
+	x       *indexLayout
+	reaches []reach
+	reverse bool
+	covered bool // entries hold all columns that are wanted
+	counts  bool // a whole scan: its size is worth remembering
+
+	scanner     *txn.Scanner
+	batch       []datums
+	at          int
+	rows, bytes uint64
+}
+
+func newRowReader(ctx *sql.Context, t *table, x *indexLayout, rs []reach, reverse bool) (*rowReader, error) {
+	s, tx, err := txOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &rowReader{t: t, tx: tx, stmt: s.stmt, x: x, reaches: slices.Clone(rs), reverse: reverse, covered: x.isPK || t.refOnly}
+	if reverse {
+		slices.Reverse(r.reaches)
+	}
+	if !r.covered {
+		r.covered = t.columns != nil
+		for _, at := range t.columns {
+			r.covered = r.covered && (slices.Contains(x.covering, at) || t.l.virtual[at])
+		}
+		for i := range rs {
+			for _, b := range rs[i].rest {
+				r.covered = r.covered && slices.Contains(x.covering, b.at)
+			}
+		}
+	}
+	return r, nil
+}
+
+// Next implements sql.RowIter.
+func (r *rowReader) Next(ctx *sql.Context) (sql.Row, error) {
+	for r.at >= len(r.batch) {
+		if len(r.reaches) == 0 {
+			if r.counts {
+				r.t.db.e.stats.scanned(r.t.l.desc.ID, r.rows, r.bytes)
+				r.counts = false
+			}
+			return nil, io.EOF
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r.batch, r.at = r.batch[:0], 0
+		if err := r.fetch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d := r.batch[r.at]
+	r.batch[r.at] = nil
+	r.at++
+	row, err := r.t.l.row(d, r.t.columns)
+	if err != nil {
+		return nil, err
+	}
+	if r.t.l.desc.Keyless() && r.t.columns == nil && !r.t.refOnly {
+		r.stmt.rememberRowID(r.t.l, d)
+	}
+	return row, nil
+}
+
+// Close implements sql.RowIter.
+func (r *rowReader) Close(*sql.Context) error {
+	r.reaches, r.batch = nil, nil
+	return nil
+}
+
+// fetch reads the next rows. There may be none, though more follow.
+func (r *rowReader) fetch(ctx *sql.Context) error {
+	if r.scanner != nil {
+		return r.page(ctx)
+	}
+	if n := r.points(); n > 0 {
+		return r.getPoints(ctx, n)
+	}
+	if n := min(len(r.reaches), spansPerRound); n > 1 || r.t.db.e.stats.small(r.t.l.desc.ID) {
+		err := r.scanAtOnce(ctx, n)
+		if !tooLarge(err) {
+			return err
+		}
+		r.t.db.e.stats.grew(r.t.l.desc.ID)
+	}
+	r.scanner = r.tx.attempt().Scan(ctx, r.reaches[0].span, txn.ScanOptions{Reverse: r.reverse})
+	return r.page(ctx)
+}
+
+// tooLarge reports that ScanMany would return more than it may.
+func tooLarge(err error) bool {
+	var e *kv.Error
+	return errors.As(err, &e) && e.Code == kv.ErrInternal && !txn.Retryable(err)
+}
+
+func (r *rowReader) page(ctx *sql.Context) error {
+	rows, err := r.scanner.Next(ctx)
+	if err != nil {
+		return r.tx.note(err)
+	}
+	if len(rows) == 0 {
+		r.scanner, r.reaches = nil, r.reaches[1:]
+		return nil
+	}
+	return r.take(ctx, &r.reaches[0], rows)
+}
+
+// points is how many of the next reaches are single keys.
+func (r *rowReader) points() (n int) {
+	for n < len(r.reaches) && n < keysPerRound && r.reaches[n].point {
+		n++
+	}
+	return n
+}
+
+func (r *rowReader) getPoints(ctx *sql.Context, n int) error {
+	ks := make([]kv.Key, n)
+	for i := range ks {
+		ks[i] = r.reaches[i].span.Start
+	}
+	values, err := r.tx.getMany(ctx, ks)
+	if err != nil {
+		return err
+	}
+	var rows []txn.KeyValue
+	for i, v := range values {
+		if len(v) > 0 {
+			rows = append(rows, txn.KeyValue{Key: ks[i], Value: v})
+		}
+	}
+	first := r.reaches[0]
+	r.reaches = r.reaches[n:]
+	return r.take(ctx, &first, rows)
+}
+
+func (r *rowReader) scanAtOnce(ctx *sql.Context, n int) error {
+	spans := make([]kv.Span, n)
+	for i := range spans {
+		spans[i] = r.reaches[i].span
+	}
+	found, err := r.tx.scanMany(ctx, spans)
+	if err != nil {
+		return err
+	}
+	for i, rows := range found {
+		if r.reverse {
+			slices.Reverse(rows)
+		}
+		if err := r.take(ctx, &r.reaches[i], rows); err != nil {
+			return err
+		}
+	}
+	r.reaches = r.reaches[n:]
+	return nil
+}
+
+// take decodes what was read, and where it is entries of an index that do not hold all that is wanted, gets the rows.
+func (r *rowReader) take(ctx *sql.Context, from *reach, found []txn.KeyValue) error {
+	for _, row := range found {
+		r.rows++
+		r.bytes += uint64(len(row.Key) + len(row.Value))
+	}
+	decode := r.t.l.decodeRow
+	if !r.x.isPK {
+		decode = r.x.decodeEntry
+	}
+	ds := make([]datums, 0, len(found))
+	for _, row := range found {
+		d, err := decode(row.Key, row.Value)
+		if err != nil {
+			return err
+		}
+		ds = append(ds, d)
+	}
+	if !r.covered {
+		var err error
+		if ds, err = r.rowsOf(ctx, ds); err != nil {
+			return err
+		}
+	}
+	for _, d := range ds {
+		if len(from.rest) > 0 {
+			ok, err := from.holds(ctx, r.t.l, d)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+		}
+		r.batch = append(r.batch, d)
+	}
+	return nil
+}
+
+// rowsOf gets the rows that index entries stand for, in one round for each keysPerRound of them.
+func (r *rowReader) rowsOf(ctx *sql.Context, entries []datums) ([]datums, error) {
+	out := entries[:0]
+	for from := 0; from < len(entries); from += keysPerRound {
+		part := entries[from:min(from+keysPerRound, len(entries))]
+		ks := make([]kv.Key, len(part))
+		for i, d := range part {
+			var err error
+			if ks[i], err = r.t.l.primaryKey(d); err != nil {
+				return nil, err
+			}
+		}
+		values, err := r.tx.getMany(ctx, ks)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range values {
+			if len(v) == 0 && r.tx.wrote {
+				continue // this transaction has deleted it since the entries were read
+			}
+			if len(v) == 0 {
+				return nil, r.t.l.corrupt(ks[i], errors.New("index "+r.x.desc.Name+" has an entry for a row that is not there"))
+			}
+			d, err := r.t.l.decodeRow(ks[i], v)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}

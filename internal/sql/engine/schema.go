@@ -1,0 +1,301 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/catalog"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// schema is one version of the catalog, with what is derived from it.
+type schema struct {
+	snap    *catalog.Snapshot
+	layouts sync.Map // table id to *layout
+}
+
+func newSchema(s *catalog.Snapshot) *schema { return &schema{snap: s} }
+
+func (s *schema) layout(db *catalog.Database, t *catalog.Table) (*layout, error) {
+	if l, ok := s.layouts.Load(t.ID); ok {
+		return l.(*layout), nil
+	}
+	l, err := newLayout(db.Name, t)
+	if err != nil {
+		return nil, err
+	}
+	s.layouts.Store(t.ID, l)
+	return l, nil
+}
+
+// schemas is this node's cache of the catalog.
+//
+//	H1  An entry says: at every timestamp in [from, until] the catalog is this version. It is known by a read at until,
+//	    where from is the newest version that the read met. Reading at a time to come is what makes the cache useful: the
+//	    timestamp caches of the catalog's ranges then force every change that is not seen yet above until.
+//	H2  A statement uses an entry that covers its whole window [r, g]. A transaction commits at c only if c <= until of
+//	    the version that it was planned with (guard).
+//	H3  A change of the catalog is acknowledged after its timestamp is past (rule 2), which lies beyond until of every
+//	    entry on every node: whoever starts later has to look again.
+//
+// HAZARD: none of this leans on the clock being right. A wrong clock makes entries expire too early or be read too far
+// ahead; it cannot make an entry cover a timestamp at which the catalog was another.
+type schemas struct {
+	e    *Engine
+	lead time.Duration
+
+	mu      sync.Mutex
+	entries []entry // by from; the newest last
+	flight  *renewal
+	used    time.Time
+	stop    chan struct{}
+	done    sync.WaitGroup
+}
+
+// entry is H1.
+type entry struct {
+	schema      *schema
+	from, until clock.Timestamp
+}
+
+type renewal struct {
+	done chan struct{}
+	err  error
+}
+
+// keepEntries is how many versions of the catalog are remembered for transactions that are older than the newest.
+const keepEntries = 8
+
+func newSchemas(e *Engine, lead time.Duration) *schemas {
+	return &schemas{e: e, lead: lead, stop: make(chan struct{})}
+}
+
+func (c *schemas) find(r, g clock.Timestamp) (entry, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.used = time.Now()
+	for i := len(c.entries) - 1; i >= 0; i-- {
+		if en := c.entries[i]; en.from.LessEq(g) && g.LessEq(en.until) {
+			return en, true
+		}
+	}
+	return entry{}, false
+}
+
+// at returns an entry that covers the window, or at least its end: then the reader has to move r up to from.
+func (c *schemas) at(ctx context.Context, r, g clock.Timestamp) (entry, error) {
+	for range 3 {
+		if en, ok := c.find(r, g); ok {
+			return en, nil
+		}
+		c.mu.Lock()
+		ahead := len(c.entries) == 0 || c.entries[len(c.entries)-1].until.Less(g)
+		c.mu.Unlock()
+		if !ahead { // between what is remembered: an old reader
+			return c.load(ctx, g)
+		}
+		if err := c.renew(ctx); err != nil {
+			return entry{}, err
+		}
+	}
+	return c.load(ctx, g)
+}
+
+// latest is the catalog as somebody who starts now has to see it.
+func (c *schemas) latest(ctx context.Context) (entry, error) {
+	now, err := c.e.o.Clock.Now()
+	if err != nil {
+		return entry{}, err
+	}
+	return c.at(ctx, now.Limit(), now.Limit())
+}
+
+// renew reads the catalog in the future (H1). Callers that come together share one read.
+func (c *schemas) renew(ctx context.Context) error {
+	c.mu.Lock()
+	if f := c.flight; f != nil {
+		c.mu.Unlock()
+		select {
+		case <-f.done:
+			return f.err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	f := &renewal{done: make(chan struct{})}
+	c.flight = f
+	c.mu.Unlock()
+	f.err = c.readAhead(context.WithoutCancel(ctx))
+	c.mu.Lock()
+	c.flight = nil
+	c.mu.Unlock()
+	close(f.done)
+	return f.err
+}
+
+func (c *schemas) readAhead(ctx context.Context) error {
+	now, err := c.e.o.Clock.Now()
+	if err != nil {
+		return err
+	}
+	_, err = c.load(ctx, clock.Timestamp{Wall: int64(now.Latest.Add(c.lead))})
+	return err
+}
+
+// load reads the catalog as of a timestamp and remembers it. If the version is one that is known, only the meta entry is
+// read.
+func (c *schemas) load(ctx context.Context, ts clock.Timestamp) (entry, error) {
+	var en entry
+	newest, err := c.e.o.DB.ReadAt(ctx, ts, func(ctx context.Context, t *txn.Txn) error {
+		value, err := t.Get(ctx, catalog.MetaKey())
+		if err != nil {
+			return err
+		}
+		meta, err := catalog.ParseMeta(value)
+		if err != nil {
+			return err
+		}
+		if s := c.known(meta.Version); s != nil {
+			en.schema = s
+			return nil
+		}
+		s, err := readCatalog(ctx, t)
+		if err != nil {
+			return err
+		}
+		if s.Meta.Version != meta.Version {
+			return fmt.Errorf("catalog: version %d and %d at one timestamp", meta.Version, s.Meta.Version)
+		}
+		en.schema = newSchema(s)
+		return nil
+	})
+	if err != nil {
+		return entry{}, fmt.Errorf("reading the catalog: %w", err)
+	}
+	en.from, en.until = newest, ts
+	c.remember(en)
+	return en, nil
+}
+
+func readCatalog(ctx context.Context, t *txn.Txn) (*catalog.Snapshot, error) {
+	rows, err := t.ScanMany(ctx, []kv.Span{catalog.Span()})
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Build(catalog.Entries(rows[0], func(r txn.KeyValue) (kv.Key, []byte) { return r.Key, r.Value }))
+}
+
+func (c *schemas) known(version uint64) *schema {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, en := range c.entries {
+		if en.schema.snap.Meta.Version == version {
+			return en.schema
+		}
+	}
+	return nil
+}
+
+func (c *schemas) remember(en entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	version := en.schema.snap.Meta.Version
+	for i := range c.entries {
+		switch v := c.entries[i].schema.snap.Meta.Version; {
+		case v == version: // the same version at two timestamps is the same in between
+			c.entries[i].until = c.entries[i].until.Forward(en.until)
+			return
+		case v > version:
+			c.entries = append(c.entries[:i], append([]entry{en}, c.entries[i:]...)...)
+			return
+		}
+	}
+	c.entries = append(c.entries, en)
+	if len(c.entries) > keepEntries {
+		c.entries = c.entries[1:]
+	}
+}
+
+// validUntil is up to when a version is known to hold, at least ts if that can be had by looking again.
+func (c *schemas) validUntil(ctx context.Context, s *schema, ts clock.Timestamp) (clock.Timestamp, error) {
+	for try := 0; ; try++ {
+		c.mu.Lock()
+		var until clock.Timestamp
+		newer := false
+		for _, en := range c.entries {
+			if en.schema == s {
+				until = en.until
+			} else if en.schema.snap.Meta.Version > s.snap.Meta.Version {
+				newer = true
+			}
+		}
+		c.mu.Unlock()
+		if ts.LessEq(until) {
+			return until, nil
+		}
+		if newer || try == 2 {
+			return until, kv.Errorf(kv.ErrRefresh, "the schema was changed before this transaction could commit")
+		}
+		if err := c.renew(ctx); err != nil {
+			return until, err
+		}
+		if c.beyond(ts) {
+			if _, err := c.load(ctx, ts); err != nil {
+				return until, err
+			}
+		}
+	}
+}
+
+func (c *schemas) beyond(ts clock.Timestamp) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.entries) > 0 && c.entries[len(c.entries)-1].until.Less(ts)
+}
+
+// guard is H2 for commits: it says up to when the version that the transaction was planned with holds.
+func (s *schema) guard(c *schemas) txn.Guard {
+	return func(ctx context.Context, ts clock.Timestamp) (clock.Timestamp, error) {
+		return c.validUntil(ctx, s, ts)
+	}
+}
+
+// idleAfter is how long after its last use the cache is kept fresh.
+const idleAfter = 30 * time.Second
+
+// start renews the newest entry ahead of its end, as long as it is in use.
+func (c *schemas) start() {
+	c.done.Add(1)
+	go func() {
+		defer c.done.Done()
+		tick := time.NewTicker(max(c.lead/4, time.Millisecond))
+		defer tick.Stop()
+		for {
+			select {
+			case <-c.stop:
+				return
+			case <-tick.C:
+			}
+			c.mu.Lock()
+			idle := time.Since(c.used) > idleAfter
+			c.mu.Unlock()
+			if idle {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			if err := c.renew(ctx); err != nil {
+				c.e.log.Debug("the catalog could not be read ahead", "error", err)
+			}
+			cancel()
+		}
+	}()
+}
+
+func (c *schemas) close() {
+	close(c.stop)
+	c.done.Wait()
+}

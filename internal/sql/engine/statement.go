@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"github.com/longitude-db/longitude/internal/sql/rowcodec"
+)
+
+// statement is what belongs to one statement of a session.
+type statement struct {
+	kind statementKind
+	// atCommit: the statement is the whole transaction and only inserts, so that whether keys are taken may be found out
+	// by the commit.
+	atCommit bool
+	// deferred: the keys of rows may be checked together at the end, because nothing in the statement reacts to a
+	// duplicate.
+	deferred  bool
+	editors   []*editor
+	rowIDs    map[uint64]map[string][]uint64
+	generated map[uint64]uint64 // by table: the AUTO_INCREMENT value generated last
+	parents   parentChecks
+}
+
+// rememberRowID notes under which row id a row of a keyless table was read: an update or a delete names the row by its
+// content only. Rows of the same content are interchangeable.
+func (s *statement) rememberRowID(l *layout, d datums) {
+	if s.kind != writing {
+		return
+	}
+	if s.rowIDs == nil {
+		s.rowIDs = map[uint64]map[string][]uint64{}
+	}
+	m := s.rowIDs[l.desc.ID]
+	if m == nil {
+		m = map[string][]uint64{}
+		s.rowIDs[l.desc.ID] = m
+	}
+	c := l.content(d)
+	id := d[l.rowIDAt()].U
+	for _, have := range m[c] {
+		if have == id {
+			return
+		}
+	}
+	m[c] = append(m[c], id)
+}
+
+// takeRowID returns a row id that was read with this content.
+func (s *statement) takeRowID(l *layout, d datums) (uint64, error) {
+	c := l.content(d)
+	ids := s.rowIDs[l.desc.ID][c]
+	if len(ids) == 0 {
+		return 0, sql.ErrDeleteRowNotFound.New()
+	}
+	s.rowIDs[l.desc.ID][c] = ids[1:]
+	return ids[0], nil
+}
+
+// content is a row's columns as one string.
+func (l *layout) content(d datums) string {
+	v := rowcodec.BeginValue(nil)
+	for i := range l.columns {
+		if !l.virtual[i] {
+			v = rowcodec.AppendValue(v, &l.columns[i], d[i])
+		}
+	}
+	return string(v)
+}
+
+// flushTable brings the rows that wait for their keys to be looked up into the transaction's buffer, before somebody in
+// the same statement reads the table.
+func (s *statement) flushTable(ctx *sql.Context, id uint64) error {
+	for _, e := range s.editors {
+		if e.t.l.desc.ID == id {
+			if err := e.flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

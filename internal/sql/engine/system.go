@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+// ClockRow is a row of longitude.clock: what a node knows of time.
+type ClockRow struct {
+	Node      kv.NodeID
+	Source    string
+	State     string
+	Earliest  clock.Instant
+	Latest    clock.Instant
+	Bound     time.Duration // half the width
+	Disproofs uint64
+	Detail    string
+}
+
+// NodeRow is a row of longitude.nodes.
+type NodeRow struct {
+	kv.NodeInfo
+	Alive bool
+}
+
+// RangeRow is a row of longitude.ranges.
+type RangeRow struct {
+	kv.RangeDescriptor
+	Leaseholder kv.NodeID // 0: not known here
+}
+
+// systemDatabase shows the state of the cluster as tables.
+type systemDatabase struct{ e *Engine }
+
+var (
+	_ sql.Database         = (*systemDatabase)(nil)
+	_ sql.ReadOnlyDatabase = (*systemDatabase)(nil)
+)
+
+// Name implements sql.Nameable.
+func (d *systemDatabase) Name() string { return SystemDatabase }
+
+// IsReadOnly implements sql.ReadOnlyDatabase.
+func (d *systemDatabase) IsReadOnly() bool { return true }
+
+// GetTableNames implements sql.Database.
+func (d *systemDatabase) GetTableNames(*sql.Context) ([]string, error) {
+	return []string{"clock", "nodes", "ranges"}, nil
+}
+
+// GetTableInsensitive implements sql.Database.
+func (d *systemDatabase) GetTableInsensitive(_ *sql.Context, name string) (sql.Table, bool, error) {
+	for _, t := range systemTables {
+		if strings.EqualFold(t.name, name) {
+			v := *t
+			v.e = d.e
+			return &v, true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+// systemTable computes its rows when it is read.
+type systemTable struct {
+	e       *Engine
+	name    string
+	columns []systemColumn
+	rows    func(ctx *sql.Context, e *Engine) ([]sql.Row, error)
+}
+
+type systemColumn struct {
+	name string
+	typ  sql.Type
+}
+
+var textType = types.MustCreateString(sqltypes.VarChar, 1024, sql.Collation_utf8mb4_0900_bin)
+
+var errSystem = errors.New("the database longitude shows the state of the cluster and cannot be changed")
+
+var systemTables = []*systemTable{
+	{name: "clock", columns: []systemColumn{{"node_id", types.Uint32}, {"source", textType}, {"state", textType},
+		{"earliest", types.DatetimeMaxPrecision}, {"latest", types.DatetimeMaxPrecision}, {"earliest_ns", types.Int64}, {"latest_ns", types.Int64},
+		{"bound_us", types.Float64}, {"disproofs", types.Uint64}, {"detail", textType}}, rows: clockRows},
+	{name: "nodes", columns: []systemColumn{{"node_id", types.Uint32}, {"alive", types.Boolean}, {"rpc_addr", textType}, {"sql_addr", textType},
+		{"http_addr", textType}, {"version", textType}, {"started", types.DatetimeMaxPrecision}, {"clock_source", textType}, {"bound_us", types.Float64},
+		{"fenced", textType}, {"leases", types.Int64}, {"replicas", types.Int64}}, rows: nodeRows},
+	{name: "ranges", columns: []systemColumn{{"range_id", types.Uint64}, {"start_key", textType}, {"end_key", textType}, {"leaseholder", types.Uint32},
+		{"preferred", types.Uint32}, {"replicas", textType}, {"generation", types.Uint64}, {"database_name", textType}, {"table_name", textType},
+		{"index_name", textType}}, rows: rangeRows},
+}
+
+func instant(i clock.Instant) any { return time.Unix(0, int64(i)).UTC() }
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+func clockRows(_ *sql.Context, e *Engine) (out []sql.Row, err error) {
+	if e.o.ClockStatus == nil {
+		now, err := e.o.Clock.Now()
+		if err != nil {
+			return nil, err
+		}
+		return []sql.Row{{uint32(e.o.NodeID), "", "", instant(now.Earliest), instant(now.Latest), int64(now.Earliest), int64(now.Latest),
+			micros(now.Width() / 2), uint64(0), ""}}, nil
+	}
+	for _, r := range e.o.ClockStatus() {
+		out = append(out, sql.Row{uint32(r.Node), r.Source, r.State, instant(r.Earliest), instant(r.Latest), int64(r.Earliest), int64(r.Latest),
+			micros(r.Bound), r.Disproofs, r.Detail})
+	}
+	return out, nil
+}
+
+func nodeRows(_ *sql.Context, e *Engine) (out []sql.Row, err error) {
+	if e.o.Nodes == nil {
+		return nil, nil
+	}
+	for _, r := range e.o.Nodes() {
+		alive := int8(0)
+		if r.Alive {
+			alive = 1
+		}
+		out = append(out, sql.Row{uint32(r.ID), alive, r.RPCAddr, r.SQLAddr, r.HTTPAddr, r.Version, instant(r.Started), r.Source,
+			micros(r.Bound), r.Fenced, int64(r.Leases), int64(r.Replicas)})
+	}
+	return out, nil
+}
+
+func rangeRows(ctx *sql.Context, e *Engine) (out []sql.Row, err error) {
+	if e.o.Ranges == nil {
+		return nil, nil
+	}
+	s, err := e.schemaOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range e.o.Ranges() {
+		var replicas []string
+		for _, p := range r.Replicas {
+			text := fmt.Sprint(p.Node)
+			if p.Learner {
+				text += " (learner)"
+			}
+			replicas = append(replicas, text)
+		}
+		db, table, index := s.whose(r.Span.Start)
+		out = append(out, sql.Row{uint64(r.ID), printKey(r.Span.Start), printKey(r.Span.End), uint32(r.Leaseholder), uint32(r.Preferred),
+			strings.Join(replicas, ","), r.Generation, db, table, index})
+	}
+	return out, nil
+}
+
+func printKey(k kv.Key) string {
+	q := fmt.Sprintf("%q", []byte(k))
+	return q[1 : len(q)-1]
+}
+
+var _ sql.Table = (*systemTable)(nil)
+
+// Name implements sql.Nameable.
+func (t *systemTable) Name() string { return t.name }
+
+// String implements fmt.Stringer.
+func (t *systemTable) String() string { return t.name }
+
+// Schema implements sql.Table.
+func (t *systemTable) Schema(*sql.Context) (out sql.Schema) {
+	for _, c := range t.columns {
+		out = append(out, &sql.Column{Name: c.name, Type: c.typ, Source: t.name, DatabaseSource: SystemDatabase, Nullable: true})
+	}
+	return out
+}
+
+// Collation implements sql.Table.
+func (t *systemTable) Collation() sql.CollationID { return sql.Collation_utf8mb4_0900_bin }
+
+// Partitions implements sql.Table.
+func (t *systemTable) Partitions(*sql.Context) (sql.PartitionIter, error) { return &partitions{}, nil }
+
+// PartitionRows implements sql.Table.
+func (t *systemTable) PartitionRows(ctx *sql.Context, _ sql.Partition) (sql.RowIter, error) {
+	rows, err := t.rows(ctx, t.e)
+	if err != nil {
+		return nil, err
+	}
+	return sql.RowsToRowIter(rows...), nil
+}
+
+// IsTemporary implements sql.TemporaryTable.
+func (t *systemTable) IsTemporary() bool { return false }
+
+// The engine asks every database for views.
+var _ sql.ViewDatabase = (*systemDatabase)(nil)
+
+// CreateView implements sql.ViewDatabase.
+func (d *systemDatabase) CreateView(*sql.Context, string, string, string) error { return errSystem }
+
+// DropView implements sql.ViewDatabase.
+func (d *systemDatabase) DropView(*sql.Context, string) error { return errSystem }
+
+// GetViewDefinition implements sql.ViewDatabase.
+func (d *systemDatabase) GetViewDefinition(*sql.Context, string) (sql.ViewDefinition, bool, error) {
+	return sql.ViewDefinition{}, false, nil
+}
+
+// AllViews implements sql.ViewDatabase.
+func (d *systemDatabase) AllViews(*sql.Context) ([]sql.ViewDefinition, error) { return nil, nil }

@@ -1,0 +1,224 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/catalog"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// tx is a session's transaction. The attempt under it begins at the first access and may be replaced by another one
+// while the client has seen nothing of it.
+type tx struct {
+	e        *Engine
+	ordering txn.Ordering
+	readOnly bool
+
+	kv     *txn.Txn
+	age    clock.Timestamp // of the first attempt
+	retry  error           // the retryable error that ended the attempt
+	failed error           // the latest other error of the layers below
+
+	schema     *schema           // pinned at the first look at the catalog
+	edit       *catalog.Edit     // of a transaction that changes the catalog
+	base       *catalog.Snapshot // that it began from
+	wrote      bool
+	statements int // that are over: their results are with the client
+	savepoints []savepoint
+	begun      txn.Savepoint         // of the present statement
+	cleanup    []func()              // after a commit
+	expected   map[string]pendingKey // keys that the commit refuses if they are taken
+}
+
+type savepoint struct {
+	name string
+	at   txn.Savepoint
+}
+
+func (t *tx) String() string   { return "transaction" }
+func (t *tx) IsReadOnly() bool { return t.readOnly }
+
+// attempt returns the attempt, begun if need be.
+func (t *tx) attempt() *txn.Txn {
+	if t.kv == nil {
+		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Name: "sql", AgeOf: t.age})
+		t.begun = t.kv.Savepoint()
+	}
+	return t.kv
+}
+
+// note remembers an error of the layers below: on its way up through the engine it may be wrapped beyond recognition.
+func (t *tx) note(err error) error {
+	switch {
+	case err == nil:
+	case txn.Retryable(err):
+		t.retry = err
+	default:
+		var e *kv.Error
+		if errors.As(err, &e) {
+			t.failed = err
+		}
+	}
+	return err
+}
+
+func (t *tx) get(ctx context.Context, key kv.Key) ([]byte, error) {
+	v, err := t.attempt().Get(ctx, key)
+	return v, t.note(err)
+}
+
+func (t *tx) getMany(ctx context.Context, keys []kv.Key) ([][]byte, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	vs, err := t.attempt().GetMany(ctx, keys)
+	return vs, t.note(err)
+}
+
+func (t *tx) scanMany(ctx context.Context, spans []kv.Span) ([][]txn.KeyValue, error) {
+	rows, err := t.attempt().ScanMany(ctx, spans)
+	return rows, t.note(err)
+}
+
+func (t *tx) put(key kv.Key, value []byte) {
+	t.wrote = true
+	t.attempt().Put(key, value)
+}
+
+func (t *tx) insert(key kv.Key, value []byte) error {
+	t.wrote = true
+	return t.note(t.attempt().Insert(key, value))
+}
+
+// expect notes what a key is of, for the message if the commit refuses it.
+func (t *tx) expect(key kv.Key, p pendingKey) {
+	if t.expected == nil {
+		t.expected = map[string]pendingKey{}
+	}
+	t.expected[string(key)] = p
+}
+
+func (t *tx) delete(key kv.Key) {
+	t.wrote = true
+	t.attempt().Delete(key)
+}
+
+// startStatement marks where a failing statement is rolled back to.
+func (t *tx) startStatement() {
+	t.failed = nil
+	if t.kv != nil {
+		t.begun = t.kv.Savepoint()
+	}
+}
+
+// rollbackStatement takes back what the present statement has written.
+func (t *tx) rollbackStatement() {
+	if t.kv != nil && t.retry == nil {
+		t.kv.RollbackTo(t.begun)
+	}
+}
+
+// commit makes the changes of the catalog part of the transaction and commits.
+func (t *tx) commit(ctx context.Context) error {
+	if t.retry != nil {
+		return t.retry
+	}
+	if t.edit != nil {
+		if err := t.writeCatalog(); err != nil {
+			return err
+		}
+	}
+	if t.kv == nil {
+		return nil
+	}
+	if t.wrote && t.edit == nil && t.schema != nil {
+		t.kv.SetGuard(t.schema.guard(t.e.schemas))
+	}
+	if err := t.note(t.kv.Commit(ctx)); err != nil {
+		return err
+	}
+	for _, f := range t.cleanup {
+		f()
+	}
+	t.cleanup = nil
+	return nil
+}
+
+func (t *tx) writeCatalog() error {
+	writes, err := t.edit.Writes()
+	if err != nil {
+		return err
+	}
+	for k, v := range writes {
+		if len(v) == 0 {
+			t.delete(kv.Key(k))
+		} else {
+			t.put(kv.Key(k), v)
+		}
+	}
+	return nil
+}
+
+func (t *tx) rollback(ctx context.Context) {
+	if t.kv != nil {
+		t.kv.Rollback(ctx)
+	}
+}
+
+// again prepares the transaction for being repeated from its beginning.
+func (t *tx) again() *tx {
+	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, age: t.age}
+	if t.kv != nil {
+		n.age = t.kv.Age()
+	}
+	return n
+}
+
+func (t *tx) find(name string) int {
+	for i := len(t.savepoints) - 1; i >= 0; i-- {
+		if equalFold(t.savepoints[i].name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (t *tx) setSavepoint(name string) {
+	if i := t.find(name); i >= 0 {
+		t.savepoints = append(t.savepoints[:i], t.savepoints[i+1:]...)
+	}
+	t.savepoints = append(t.savepoints, savepoint{name, t.attempt().Savepoint()})
+}
+
+func (t *tx) rollbackTo(name string) error {
+	i := t.find(name)
+	if i < 0 {
+		return sql.ErrSavepointDoesNotExist.New(name)
+	}
+	t.attempt().RollbackTo(t.savepoints[i].at)
+	t.savepoints = t.savepoints[:i+1]
+	return nil
+}
+
+func (t *tx) releaseSavepoint(name string) error {
+	i := t.find(name)
+	if i < 0 {
+		return sql.ErrSavepointDoesNotExist.New(name)
+	}
+	t.savepoints = t.savepoints[:i]
+	return nil
+}
+
+// takenGenerated reports whether the commit was refused because of a key that the node had generated.
+func (t *tx) takenGenerated() bool {
+	var e *kv.Error
+	if !errors.As(t.failed, &e) {
+		return false
+	}
+	return t.expected[string(e.Key)].generated
+}

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/sirupsen/logrus"
+
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// orderingVariable chooses the ordering of the session's next transactions.
+const orderingVariable = "longitude_ordering"
+
+// orderingType accepts the names of the orderings and says what it accepts otherwise.
+type orderingType struct{ sql.SystemVariableType }
+
+// Convert implements sql.Type.
+func (t orderingType) Convert(ctx context.Context, v any) (any, sql.ConvertInRange, error) {
+	s, ok := v.(string)
+	if !ok {
+		return nil, sql.Overflow, errOrdering(v)
+	}
+	s = strings.ToLower(s)
+	if s == "" { // the node's own default
+		return s, sql.InRange, nil
+	}
+	if _, err := txn.ParseOrdering(s); err != nil {
+		return nil, sql.InRange, errOrdering(v)
+	}
+	return s, sql.InRange, nil
+}
+
+func addVariables() {
+	if sql.SystemVariables == nil {
+		return
+	}
+	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&sql.MysqlSystemVariable{
+		Name: orderingVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: orderingType{types.NewSystemStringType(orderingVariable)}, Default: "",
+	}})
+}
+
+// initVariables sets what differs from go-mysql-server's defaults.
+func (s *Session) initVariables() error {
+	ctx := s.e.context(context.Background(), s)
+	name := s.e.o.DefaultOrdering.String()
+	if _, v, ok := sql.SystemVariables.GetGlobal(orderingVariable); ok {
+		if g, ok := v.(string); ok && g != "" {
+			name = g
+		}
+	}
+	return s.SetSessionVariable(ctx, orderingVariable, name)
+}
+
+// quietLogs keeps go-mysql-server from logging by itself: errors go to clients, and what is ours to know to our own log.
+func quietLogs() {
+	logrus.SetOutput(io.Discard)
+	analyzer.SetOutput(io.Discard)
+}
