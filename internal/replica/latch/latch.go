@@ -130,11 +130,14 @@ func (m *Manager) queueBehind(g *Guard, l *Latch) {
 		return true
 	}
 	from := &entry{Latch: l}
-	if l.point() {
+	switch {
+	case l.point():
 		m.points.AscendGreaterOrEqual(from, func(e *entry) bool {
 			return e.Span.Start.Equal(l.Span.Start) && meet(e)
 		})
-	} else if !l.Span.Empty() {
+	case l.Span.Empty():
+		return
+	default:
 		m.points.AscendGreaterOrEqual(from, func(e *entry) bool {
 			return e.Span.Start.Less(l.Span.End) && meet(e)
 		})

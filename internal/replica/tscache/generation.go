@@ -15,7 +15,7 @@ import (
 // at lower timestamps replaces all steps within it, so scans repeated over the same spans stay a few steps.
 // Invariant: two neighbouring steps differ.
 type generation struct {
-	points map[string]read
+	points map[string]*read
 	steps  *btree.BTreeG[step]
 	max    clock.Timestamp
 	bytes  int
@@ -31,21 +31,28 @@ const overhead = 96
 
 func newGeneration() *generation {
 	return &generation{
-		points: map[string]read{},
+		points: map[string]*read{},
 		steps:  btree.NewG(16, func(a, b step) bool { return bytes.Compare(a.from, b.from) < 0 }),
 	}
 }
 
 func (g *generation) addPoint(k kv.Key, r read) {
 	g.max = g.max.Forward(r.ts)
-	old, ok := g.points[string(k)]
-	if !ok {
-		g.bytes += len(k) + overhead
+	if p := g.points[string(k)]; p != nil {
+		*p = p.join(r)
+		return
 	}
-	g.points[string(k)] = old.join(r)
+	g.points[string(k)] = &r
+	g.bytes += len(k) + overhead
 }
 
-func (g *generation) getPoint(k kv.Key) read { return g.points[string(k)].join(g.stepAt(k).read) }
+func (g *generation) getPoint(k kv.Key) read {
+	r := g.stepAt(k).read
+	if p := g.points[string(k)]; p != nil {
+		r = r.join(*p)
+	}
+	return r
+}
 
 // stepAt is the step that the key lies in; the zero step if it lies before all.
 func (g *generation) stepAt(k kv.Key) (at step) {
@@ -67,7 +74,7 @@ func (g *generation) getSpan(s kv.Span) read {
 	})
 	for k, p := range g.points { // join does not depend on the order
 		if k >= string(s.Start) && k < string(s.End) {
-			r = r.join(p)
+			r = r.join(*p)
 		}
 	}
 	return r
