@@ -203,6 +203,7 @@ type PushRequest struct {
 	Start  clock.Timestamp `msg:"st"`
 	Anchor Key             `msg:"a"`
 	Laid   clock.Instant   `msg:"l"` // of the intent that was met
+	TS     clock.Timestamp `msg:"c"` // of the intent that was met: its transaction will not commit below
 	Kind   PushKind        `msg:"k"`
 	// Pusher's identity and age; the older one (lower start, then lower id) wins a PushAbort.
 	Pusher      TxnID           `msg:"pt"`

@@ -2883,9 +2883,9 @@ func (z PushKind) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *PushRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 8
+	// map header, size 9
 	// string "t"
-	o = append(o, 0x88, 0xa1, 0x74)
+	o = append(o, 0x89, 0xa1, 0x74)
 	o = msgp.AppendBytes(o, (z.Txn)[:])
 	// string "st"
 	o = append(o, 0xa2, 0x73, 0x74)
@@ -2902,6 +2902,13 @@ func (z *PushRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o, err = (*wireInstant)(&z.Laid).MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Laid")
+		return
+	}
+	// string "c"
+	o = append(o, 0xa1, 0x63)
+	o, err = (*wireTimestamp)(&z.TS).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "TS")
 		return
 	}
 	// string "k"
@@ -2973,6 +2980,12 @@ func (z *PushRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Laid")
 				return
 			}
+		case "c":
+			bts, err = (*wireTimestamp)(&z.TS).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "TS")
+				return
+			}
 		case "k":
 			{
 				var zb0003 uint8
@@ -3015,7 +3028,7 @@ func (z *PushRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *PushRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireInstant)(&z.Laid).Msgsize() + 2 + msgp.Uint8Size + 3 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.PusherStart).Msgsize() + 2 + (*wireTimestamp)(&z.To).Msgsize()
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireInstant)(&z.Laid).Msgsize() + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + msgp.Uint8Size + 3 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.PusherStart).Msgsize() + 2 + (*wireTimestamp)(&z.To).Msgsize()
 	return
 }
 

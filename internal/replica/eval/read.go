@@ -126,15 +126,12 @@ func readSpans(v *mvcc.View, q *kv.ReadRequest, resp *kv.ReadResponse, reads *Re
 	return nil
 }
 
-// meetReading reports intents that are in the way of a read at r. One at or below r has to go above it. One in (r, g]
-// is only asked about: if its transaction is pending now, it will commit above r, and had not when the reader began.
+// meetReading reports intents that are in the way of a read at r: their transactions have to commit above r. One whose
+// intent is in (r, g] will do so anyway if it is pending; it is asked because it may have been committed, and
+// acknowledged, before the reader began.
 func (ev *evaluation) meetReading(found []mvcc.Found, r clock.Timestamp) {
 	for _, f := range found {
-		kind := kv.PushTimestamp
-		if r.Less(f.Intent.TS) {
-			kind = kv.PushQuery
-		}
-		ev.conflict(Conflict{Key: f.Key, Intent: f.Intent, Kind: kind, To: r})
+		ev.conflict(Conflict{Key: f.Key, Intent: f.Intent, Kind: kv.PushTimestamp, To: r})
 	}
 }
 

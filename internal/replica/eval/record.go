@@ -98,15 +98,16 @@ func (ev *evaluation) push(q *kv.PushRequest) error {
 	if rec != nil {
 		alive = max(alive, rec.Touched)
 	}
+	floor := status(rec).CommitTS.Forward(q.TS)
 	expired := ev.env.Now.Earliest.Sub(alive) > Expiry
 	wounded := q.Kind == kv.PushAbort && Who{q.Pusher, q.PusherStart}.OlderThan(Who{q.Txn, q.Start})
 	switch {
 	case expired, wounded, rec == nil && ev.tooOld(q.Start):
 		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: ev.env.Now.Earliest})
-	case q.Kind == kv.PushTimestamp && status(rec).CommitTS.LessEq(q.To):
+	case q.Kind == kv.PushTimestamp && floor.LessEq(q.To):
 		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Pending, CommitTS: q.To.Next(), Start: q.Start, Touched: alive})
 	}
-	return ev.answer(status(rec))
+	return ev.answer(kv.TxnStatus{State: kv.Pending, CommitTS: floor})
 }
 
 // heartbeat keeps a transaction alive, and from becoming too old.

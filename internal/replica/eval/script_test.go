@@ -175,10 +175,10 @@ func (s *script) request(d args) (*kv.Request, error) {
 		return &kv.Request{Resolve: q}, nil
 
 	// push txn=A by=B kind=abort laid=3
-	// push txn=A by=B kind=timestamp to=9 laid=3
+	// push txn=A by=B kind=timestamp to=9 laid=3 intent=10
 	case "push":
 		kind := map[string]kv.PushKind{"query": kv.PushQuery, "timestamp": kv.PushTimestamp, "abort": kv.PushAbort}[d.str("kind")]
-		return &kv.Request{Push: &kv.PushRequest{Txn: id, Start: start, Anchor: anchor, Kind: kind, To: d.ts("to"),
+		return &kv.Request{Push: &kv.PushRequest{Txn: id, Start: start, Anchor: anchor, Kind: kind, To: d.ts("to"), TS: d.ts("intent"),
 			Laid: clock.Instant(d.ts("laid").Wall), Pusher: txnID(d.str("by")), PusherStart: s.start[d.str("by")]}}, nil
 
 	// heartbeat txn=A now=60

@@ -42,7 +42,8 @@ func (g *generation) addPoint(k kv.Key, r read) {
 		*p = p.join(r)
 		return
 	}
-	g.points[string(k)] = &r
+	first := r // so that r itself stays off the heap
+	g.points[string(k)] = &first
 	g.bytes += len(k) + overhead
 }
 

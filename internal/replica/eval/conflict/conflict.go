@@ -131,7 +131,7 @@ func (r *Request) Watch(list []eval.Conflict) {
 		if g.Intent.TS.Less(c.Intent.TS) {
 			g.Intent.TS = c.Intent.TS // the transaction commits at or above all of them
 		}
-		if c.Kind > g.Kind { // a transaction that is below the read with any of its intents has to be pushed
+		if c.Kind > g.Kind {
 			g.Kind, g.Yield = c.Kind, c.Yield
 		}
 		g.To = g.To.Forward(c.To)
@@ -194,8 +194,8 @@ func (r *Request) round() (pending []*group, err error) {
 				return nil, err
 			}
 			g.gone.Fire()
-		case g.Kind != kv.PushAbort && g.To.Less(a.status.CommitTS.Forward(g.Intent.TS)): // W4
-			r.Pushed[g.Intent.Txn] = a.status.CommitTS.Forward(g.Intent.TS)
+		case g.Kind != kv.PushAbort && g.To.Less(a.status.CommitTS): // W4
+			r.Pushed[g.Intent.Txn] = a.status.CommitTS
 			g.gone.Fire()
 		default:
 			pending = append(pending, g)
@@ -214,7 +214,7 @@ func (r *Request) pushAll(ask []*group) []answer {
 	push := func(i int) {
 		g := ask[i]
 		answers[i].status, answers[i].err = r.w.o.Push(&kv.PushRequest{
-			Txn: g.Intent.Txn, Start: g.Intent.Start, Anchor: g.Intent.Anchor, Laid: g.Intent.Laid,
+			Txn: g.Intent.Txn, Start: g.Intent.Start, Anchor: g.Intent.Anchor, Laid: g.Intent.Laid, TS: g.Intent.TS,
 			Kind: g.Kind, Pusher: r.who.Txn, PusherStart: r.who.Start, To: g.To})
 	}
 	if len(ask) == 1 {
