@@ -8,6 +8,8 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 TAGS     := gms_pure_go
 # invariants: costly assertions, ours and Pebble's.
 TESTTAGS := $(TAGS),invariants
+# One setting for building and testing: with another one the SQL engine would be compiled again, for minutes.
+export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # Packages whose tests link go-mysql-server are tested without -race: compiling it once more for the race detector takes
@@ -29,10 +31,10 @@ help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/longitude: one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/longitude
+	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/longitude
 
 cross: ## build the binary for linux/arm64 as well
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN)-arm64 ./cmd/longitude
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN)-arm64 ./cmd/longitude
 
 demo: build ## three nodes in one process under three regimes of clocks; ARGS="--exit --workers 50 ..." (see demo --help)
 	@$(BIN) demo $(ARGS)

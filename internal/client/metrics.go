@@ -3,9 +3,12 @@ package client
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -109,7 +112,31 @@ func CreateDatabase(ctx context.Context, c *mysql.Config) error {
 }
 
 // FewestVoters is the number of voting replicas of the range that has the fewest, as a node of the cluster knows it.
-func FewestVoters(ctx context.Context, db *sql.DB) (n int, err error) {
-	err = db.QueryRowContext(ctx, "SELECT MIN(voters) FROM longitude.ranges").Scan(&n)
-	return n, err
+func FewestVoters(ctx context.Context, db *sql.DB) (fewest int, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT replicas FROM longitude.ranges")
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	fewest = math.MaxInt
+	for rows.Next() {
+		var replicas string
+		if err := rows.Scan(&replicas); err != nil {
+			return 0, err
+		}
+		voters := 0
+		for r := range strings.SplitSeq(replicas, ",") {
+			if !strings.Contains(r, "learner") {
+				voters++
+			}
+		}
+		fewest = min(fewest, voters)
+	}
+	if err := rows.Err(); err != nil {
+		return 0, err
+	}
+	if fewest == math.MaxInt {
+		return 0, errors.New("no node shows its ranges")
+	}
+	return fewest, nil
 }

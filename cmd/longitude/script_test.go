@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"longitude": main})
+}
+
+// TestScripts runs the command lines under testdata. Beside testscript's own commands there are:
+//
+//	exitcode N CMD...    carry out a command, which must end with that code
+//	freeaddr NAME...     set each variable to a loopback address that nobody listens on
+//	listen ADDR          listen on an address until the script ends
+//	healthy ADDR         wait until the node with this HTTP address is healthy
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir) // the shell's history
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exitcode": exitCode, "freeaddr": freeAddr, "listen": listenOn, "healthy": healthy,
+		},
+	})
+}
+
+func exitCode(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	code := "0"
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = fmt.Sprint(exit.ExitCode())
+	} else {
+		ts.Check(err)
+	}
+	if code != args[0] {
+		ts.Fatalf("exit code %s, want %s", code, args[0])
+	}
+}
+
+func freeAddr(ts *testscript.TestScript, _ bool, names []string) {
+	for _, n := range names {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		ts.Check(err)
+		defer l.Close()
+		ts.Setenv(n, l.Addr().String())
+	}
+}
+
+func listenOn(ts *testscript.TestScript, _ bool, args []string) {
+	l, err := net.Listen("tcp", args[0])
+	ts.Check(err)
+	ts.Defer(func() { l.Close() })
+}
+
+func healthy(ts *testscript.TestScript, neg bool, args []string) {
+	var last string
+	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(20 * time.Millisecond) {
+		resp, err := http.Get("http://" + args[0] + "/healthz")
+		if err != nil {
+			last = err.Error()
+			continue
+		}
+		resp.Body.Close()
+		last = resp.Status
+		if (resp.StatusCode == http.StatusOK) != neg {
+			return
+		}
+	}
+	ts.Fatalf("not healthy within a minute: %s", last)
+}

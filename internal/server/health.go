@@ -1,0 +1,97 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// check is one thing that must hold for a node to be healthy.
+type check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason"`         // what is so, with values
+	Hint   string `json:"hint,omitempty"` // what to do if it is not OK
+}
+
+// health is what /healthz answers.
+type health struct {
+	Status string  `json:"status"` // "ok" or "unavailable"
+	Node   uint32  `json:"node"`   // 0: it has no id yet
+	Phase  string  `json:"phase"`
+	Checks []check `json:"checks"`
+}
+
+// healthNow looks at everything, so that all that is wrong is shown at once.
+func (s *Server) healthNow() health {
+	h := health{Status: "ok", Phase: s.phase.Load().(string)}
+	h.Checks = append(h.Checks, check{"lifecycle", h.Phase == phaseServing, h.Phase, ""})
+	h.Checks = append(h.Checks, s.clockCheck(), s.storeCheck())
+	if n := s.running(); n != nil {
+		self := n.Self()
+		h.Node = uint32(self.ID)
+		h.Checks = append(h.Checks, s.peersCheck())
+	}
+	for _, c := range h.Checks {
+		if !c.OK {
+			h.Status = "unavailable"
+		}
+	}
+	return h
+}
+
+func (s *Server) clockCheck() check {
+	st := s.clock.Status()
+	c := check{"clock", st.Err == nil, st.String(), ""}
+	if st.Err != nil {
+		c.Hint = "see `chronyc tracking`; to run on an assumed bound instead, start with --clock=static:500ms"
+	}
+	return c
+}
+
+func (s *Server) storeCheck() check {
+	if err := s.engines.Failed(); err != nil {
+		return check{"store", false, err.Error(), ""}
+	}
+	return check{"store", true, s.opts.Store, ""}
+}
+
+// peersCheck: without a majority of the known nodes most ranges have no quorum. A node alone in its cluster is one.
+func (s *Server) peersCheck() check {
+	n := s.running()
+	self, nodes, alive := n.Self(), n.Cluster.Nodes(), 0
+	for _, p := range nodes {
+		if p.ID == self.ID || n.Cluster.Alive(p.ID) {
+			alive++
+		}
+	}
+	c := check{"nodes", 2*alive > len(nodes), fmt.Sprintf("%d of %d known nodes are alive", alive, len(nodes)), ""}
+	if !c.OK {
+		c.Hint = "start the missing nodes, or mend the network between them; ranges without a majority of replicas serve nothing"
+	}
+	return c
+}
+
+func (s *Server) handleHealth(w http.ResponseWriter, _ *http.Request) {
+	h := s.healthNow()
+	w.Header().Set("Content-Type", "application/json")
+	if h.Status != "ok" {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	_ = e.Encode(h) // a client that went away does not want it
+}
+
+// The phases of a node's life.
+const (
+	phaseStarting = "starting: waiting for the clock"
+	phaseJoining  = "starting: joining a cluster"
+	phaseServing  = "serving"
+	phaseDraining = "draining"
+	phaseStopped  = "stopped"
+)
+
+// httpLimit bounds what an HTTP client may take.
+const httpLimit = 10 * time.Second

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/node"
+	"github.com/longitude-db/longitude/internal/sql/engine"
+)
+
+// What nodes ask each other for the system tables. The answers are JSON: they are small, rare, and for people.
+const (
+	controlPing   = "ping"   // nothing: that a node answers is the answer
+	controlClock  = "clock"  // engine.ClockRow
+	controlRanges = "ranges" // []ledRange
+)
+
+// ledRange is a replica in the eyes of its node.
+type ledRange struct {
+	Desc  kv.RangeDescriptor
+	Leads bool
+	Term  uint64
+}
+
+// answerControls says how this node answers.
+func (s *Server) answerControls(n *node.Node) {
+	n.OnControl(controlPing, func() []byte { return []byte("{}") })
+	n.OnControl(controlClock, func() []byte { return encode(s.clockRow()) })
+	n.OnControl(controlRanges, func() []byte { return encode(localRanges(n)) })
+}
+
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain structs
+	}
+	return b
+}
+
+// clockRow is what this node knows of time.
+func (s *Server) clockRow() engine.ClockRow {
+	st := s.clock.Status()
+	row := engine.ClockRow{Node: s.identity().ID, Source: st.Source, State: st.State.String(), Earliest: st.Now.Earliest, Latest: st.Now.Latest, Bound: st.Bound, Detail: st.Why}
+	for _, d := range st.Disproofs {
+		row.Disproofs += uint64(d.Count)
+	}
+	if st.Err != nil {
+		row.State += " (no reading)"
+	}
+	return row
+}
+
+func localRanges(n *node.Node) (out []ledRange) {
+	for _, r := range n.Store.Ranges() {
+		out = append(out, ledRange{r.Desc, r.Leads, r.Term})
+	}
+	return out
+}
+
+// askAll asks every node that is alive, this one included, at once. A node that does not answer in time is left out: the
+// tables show what can be known now.
+func askAll[T any](n *node.Node, kind string) map[kv.NodeID]T {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	out, self := map[kv.NodeID]T{}, n.Self().ID
+	for _, p := range n.Cluster.Nodes() {
+		if p.ID != self && !n.Cluster.Alive(p.ID) {
+			continue
+		}
+		wg.Go(func() {
+			b, err := n.Ask(p.ID, kind)
+			var v T
+			if err != nil || json.Unmarshal(b, &v) != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out[p.ID] = v
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// clockRows are the clocks of all nodes. One that cannot be asked is shown as it last described itself.
+func (s *Server) clockRows() []engine.ClockRow {
+	n := s.running()
+	rows := askAll[engine.ClockRow](n, controlClock)
+	for _, p := range n.Cluster.Nodes() {
+		if _, ok := rows[p.ID]; !ok {
+			rows[p.ID] = engine.ClockRow{Node: p.ID, Source: p.Source, State: "not heard of", Bound: p.Bound, Detail: p.Fenced}
+		}
+	}
+	return slices.SortedFunc(maps.Values(rows), func(a, b engine.ClockRow) int { return cmp.Compare(a.Node, b.Node) })
+}
+
+// nodeRows are the nodes of the cluster.
+func (s *Server) nodeRows() (out []engine.NodeRow) {
+	n := s.running()
+	self := n.Self().ID
+	for _, p := range n.Cluster.Nodes() {
+		out = append(out, engine.NodeRow{NodeInfo: p, Alive: p.ID == self || n.Cluster.Alive(p.ID)})
+	}
+	return out
+}
+
+// rangeRows are the ranges of which some node that answers has a replica: of each the newest descriptor, and who leads it
+// in the latest term.
+func (s *Server) rangeRows() []engine.RangeRow {
+	rows, terms := map[kv.RangeID]engine.RangeRow{}, map[kv.RangeID]uint64{}
+	for node, ranges := range askAll[[]ledRange](s.running(), controlRanges) {
+		for _, r := range ranges {
+			row, known := rows[r.Desc.ID]
+			if !known || row.Generation < r.Desc.Generation {
+				row.RangeDescriptor = r.Desc
+			}
+			if r.Leads && r.Term >= terms[r.Desc.ID] {
+				row.Leaseholder, terms[r.Desc.ID] = node, r.Term
+			}
+			rows[r.Desc.ID] = row
+		}
+	}
+	return slices.SortedFunc(maps.Values(rows), func(a, b engine.RangeRow) int { return a.Span.Start.Compare(b.Span.Start) })
+}
