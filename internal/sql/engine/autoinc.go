@@ -149,35 +149,36 @@ func (t *table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, 
 	if sharded {
 		size = t.db.e.o.IDBlock
 	}
+	base := sequenceBase(t.l.desc)
 	if given != nil {
 		c, in, err := sqlUint64(ctx, given)
-		if err != nil || !in || c == 0 || c > most {
-			return c, nil // out of what is generated; whether it fits is the column's business
+		low := c & (1<<shardBits - 1)
+		if err != nil || !in || c == 0 || c > most || low <= base {
+			return c, nil // none that is generated; whether it fits is the column's business
 		}
-		return c, ids.pass(ctx, t.sequence(c>>shardBits, sharded), c&(1<<shardBits-1), size)
+		return c, ids.pass(ctx, t.sequence(c>>shardBits, sharded), low-base, size)
 	}
 	shard := uint64(0)
 	if sharded {
 		shard = (uint64(t.db.e.o.NodeID) + shardCount - 1) % shardCount
 	}
-	for {
-		v, err := ids.take(ctx, t.sequence(shard, sharded), size)
-		if err != nil {
-			return 0, err
-		}
-		if v < t.l.desc.SequenceStart {
-			if err := ids.pass(ctx, t.sequence(shard, sharded), t.l.desc.SequenceStart-1, size); err != nil {
-				return 0, err
-			}
-			continue
-		}
-		v |= shard << shardBits
-		if v > most {
-			return 0, errIDsExhausted
-		}
-		s.stmt.generate(t.l, v)
-		return v, nil
+	v, err := ids.take(ctx, t.sequence(shard, sharded), size)
+	if err != nil {
+		return 0, err
 	}
+	if v = (v + base) | shard<<shardBits; v > most {
+		return 0, errIDsExhausted
+	}
+	s.stmt.generate(t.l, v)
+	return v, nil
+}
+
+// sequenceBase is what is added to the counter: the generator of a table can be told where to begin.
+func sequenceBase(d *catalog.Table) uint64 {
+	if d.SequenceStart == 0 || d.SequenceStart > 1<<shardBits {
+		return 0
+	}
+	return d.SequenceStart - 1
 }
 
 func (t *table) sequence(shard uint64, sharded bool) sequence {
@@ -207,7 +208,7 @@ func (t *table) PeekNextAutoIncrementValue(*sql.Context) (uint64, error) {
 	x := t.db.e.ids.block(t.sequence(shard, sharded))
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return max(1, x.next, t.l.desc.SequenceStart), nil
+	return max(1, x.next) + sequenceBase(t.l.desc), nil
 }
 
 // AutoIncrementSetter implements sql.AutoIncrementTable.

@@ -58,7 +58,8 @@ var codes = []struct {
 	{types.ErrLengthBeyondLimit, 1406, "22001"},
 	{types.ErrDataTruncatedForColumn, 1265, "01000"},
 	{sql.ErrInvalidValue, 1366, "HY000"},
-	{sql.ErrForeignKeyParentViolation, 1451, "23000"},
+	{sql.ErrForeignKeyDropTable, 3730, "HY000"},
+	{sql.ErrInsertIntoMismatchValueCount, 1136, "21S01"},
 	{sql.ErrForeignKeyDuplicateName, 1826, "HY000"},
 	{sql.ErrForeignKeyNotFound, 1091, "42000"},
 	{sql.ErrUnknownConstraint, 3940, "HY000"},
@@ -137,8 +138,7 @@ func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError
 	}
 	if t != nil {
 		if t.retry != nil {
-			e.m.Given.Inc()
-			return mysql.NewSQLError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction (%v)", t.retry)
+			return e.deadlock(t.retry)
 		}
 		if t.failed != nil {
 			err = t.failed
@@ -198,12 +198,23 @@ func detail(s string) string {
 	return ""
 }
 
+// deadlock is what MySQL says to a transaction that has to be repeated, in its words: libraries look at them.
+func (e *Engine) deadlock(err error) *mysql.SQLError {
+	e.m.Given.Inc()
+	e.log.Debug("a client has to repeat its transaction", "why", err)
+	why := "conflict"
+	var k *kv.Error
+	if errors.As(err, &k) {
+		why = k.Code.String()
+	}
+	return mysql.NewSQLError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction (%s)", why)
+}
+
 // mapKV maps what the layers below report.
 func (e *Engine) mapKV(err error, k *kv.Error, t *tx) *mysql.SQLError {
 	switch {
 	case txn.Retryable(err):
-		e.m.Given.Inc()
-		return mysql.NewSQLError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction (%v)", err)
+		return e.deadlock(err)
 	case k.Code == kv.ErrCondition:
 		if t != nil {
 			if p, ok := t.expected[string(k.Key)]; ok {

@@ -20,6 +20,7 @@ import (
 // execution is one statement under way.
 type execution struct {
 	h    *handler
+	ctx  context.Context // of the connection
 	s    *Session
 	c    *mysql.Conn
 	kind statementKind
@@ -45,7 +46,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	}
 	deadline := time.Now().Add(x.h.e.o.RetryLimit)
 	for try := 0; ; try++ {
-		err := x.attempt(sc, r.query, stmt, bindings)
+		err := x.attempt(r.query, stmt, bindings)
 		if err == nil {
 			break
 		}
@@ -136,9 +137,17 @@ func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
 	return own
 }
 
-// attempt executes the statement once.
-func (x *execution) attempt(sc *sql.Context, query string, stmt sqlparser.Statement, bindings map[string]sqlparser.Expr) (err error) {
+// attempt executes the statement once, in a context of its own: the engine cancels it at the end.
+func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map[string]sqlparser.Expr) (err error) {
 	defer x.h.recovered(query, &err)
+	sc, err := x.h.sm.NewContextWithQuery(x.ctx, x.c, query)
+	if err != nil {
+		return err
+	}
+	if sc, err = sc.ProcessList.BeginQuery(sc, query); err != nil {
+		return err
+	}
+	defer sc.ProcessList.EndQuery(sc)
 	x.s.stmt = &statement{kind: x.kind, deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	before, _ := x.s.GetTransaction().(*tx)
@@ -158,7 +167,7 @@ func (x *execution) attempt(sc *sql.Context, query string, stmt sqlparser.Statem
 			return t.retry
 		}
 		if t.kv != nil {
-			if err := t.note(t.kv.Release(sc)); err != nil {
+			if err := t.note(t.kv.Release(x.ctx)); err != nil {
 				return err
 			}
 		}
@@ -180,9 +189,16 @@ func (x *execution) keep(before *tx) {
 func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) (err error) {
 	closed := false
 	defer func() {
-		if !closed {
-			_ = iter.Close(sc)
+		if closed {
+			return
 		}
+		// Closing commits, whatever came before: not so after an error.
+		t, _ := x.s.GetTransaction().(*tx)
+		if t != nil {
+			t.broken = true
+			defer func() { t.broken = false }()
+		}
+		_ = iter.Close(sc)
 	}()
 	fields := resultFields(sc, schema)
 	if !types.IsOkResultSchema(schema) {

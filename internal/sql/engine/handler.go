@@ -104,11 +104,7 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	if !ok {
 		return "", mysql.NewSQLError(1105, "HY000", "session of unknown kind %T", sc.Session)
 	}
-	if sc, err = sc.ProcessList.BeginQuery(sc, r.query); err != nil {
-		return "", h.e.clientError(ctx, err, nil)
-	}
-	defer sc.ProcessList.EndQuery(sc)
-	x := &execution{h: h, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
+	x := &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
 	remainder, err = x.run(sc, r)
 	h.e.m.Statements.WithLabelValues(x.kind.String()).Inc()
 	h.e.m.Latency.WithLabelValues(x.kind.String()).Observe(time.Since(began).Seconds())

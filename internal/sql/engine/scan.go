@@ -75,7 +75,7 @@ func newRowReader(ctx *sql.Context, t *table, x *indexLayout, rs []reach, revers
 	if reverse {
 		slices.Reverse(r.reaches)
 	}
-	if !r.covered {
+	if !r.covered && !(t.l.desc.Keyless() && s.stmt.kind == writing) { // there the row id must be known by the whole content
 		r.covered = t.columns != nil
 		for _, at := range t.columns {
 			r.covered = r.covered && (slices.Contains(x.covering, at) || t.l.virtual[at])
@@ -114,7 +114,7 @@ func (r *rowReader) Next(ctx *sql.Context) (sql.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.t.l.desc.Keyless() && r.t.columns == nil && !r.t.refOnly {
+	if r.t.l.desc.Keyless() && !r.t.refOnly {
 		r.stmt.rememberRowID(r.t.l, d)
 	}
 	return row, nil

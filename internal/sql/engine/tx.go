@@ -28,6 +28,7 @@ type tx struct {
 	edit       *catalog.Edit     // of a transaction that changes the catalog
 	base       *catalog.Snapshot // that it began from
 	wrote      bool
+	broken     bool // the statement has failed: nothing of it may be committed
 	statements int // that are over: their results are with the client
 	savepoints []savepoint
 	begun      txn.Savepoint         // of the present statement
@@ -127,6 +128,9 @@ func (t *tx) rollbackStatement() {
 func (t *tx) commit(ctx context.Context) error {
 	if t.retry != nil {
 		return t.retry
+	}
+	if t.broken {
+		return errors.New("the statement has failed")
 	}
 	if t.edit != nil {
 		if err := t.writeCatalog(); err != nil {

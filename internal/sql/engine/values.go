@@ -77,7 +77,7 @@ func toDatum(ctx context.Context, kind rowcodec.Kind, v any) (rowcodec.Datum, er
 	case []byte:
 		d.B = v
 	case sql.JSONWrapper:
-		b, err := types.MarshallJson(ctx, v)
+		b, err := types.JsonToMySqlBytes(ctx, v)
 		if err != nil {
 			return d, err
 		}

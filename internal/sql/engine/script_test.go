@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/go-sql-driver/mysql"
+)
+
+// TestScripts runs testdata/*. A command is
+//
+//	sql [conn=NAME] [node=N] [sort]
+//	SELECT ...
+//	----
+//	the rows, columns by tabs; or "ok", with the number of rows affected if there were any; or the error
+//
+// A connection is made when it is first named, to node 1 unless it says otherwise. Each script has a database of its own.
+// Statements end with a semicolon at the end of a line. Scripts under cluster/ run on three nodes.
+func TestScripts(t *testing.T) {
+	for dir, nodes := range map[string]int{"testdata": 1, "testdata/cluster": 3} {
+		files, _ := filepath.Glob(dir + "/*.txt")
+		if len(files) == 0 {
+			continue
+		}
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			c := startCluster(t, nodes)
+			for i, f := range files {
+				t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) { runScript(t, c, fmt.Sprintf("s%d", i), f) })
+			}
+		})
+	}
+}
+
+func runScript(t *testing.T, c *cluster, db, file string) {
+	conns := map[string]*sql.Conn{}
+	if _, err := c.nodes[0].root.Exec("CREATE DATABASE " + db); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		for _, x := range conns {
+			_ = x.Close()
+		}
+	}()
+	datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+		if d.Cmd != "sql" {
+			d.Fatalf(t, "unknown command %s", d.Cmd)
+		}
+		name, node := "a", 1
+		d.MaybeScanArgs(t, "conn", &name)
+		d.MaybeScanArgs(t, "node", &node)
+		conn := conns[name]
+		if conn == nil {
+			var err error
+			if conn, err = c.nodes[node-1].root.Conn(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			conns[name] = conn
+			for _, q := range []string{"ROLLBACK", "SET autocommit = 1", "USE " + db} {
+				if _, err := conn.ExecContext(context.Background(), q); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var out strings.Builder
+		for _, q := range splitStatements(d.Input) {
+			out.WriteString(strings.ReplaceAll(runStatement(conn, q, d.HasArg("sort")), db+".", ""))
+		}
+		return out.String()
+	})
+}
+
+func splitStatements(text string) (out []string) {
+	for _, s := range strings.SplitAfter(text+"\n", ";\n") {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, strings.TrimSuffix(s, ";"))
+		}
+	}
+	return out
+}
+
+func runStatement(conn *sql.Conn, q string, sorted bool) string {
+	first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(q, "( ")), " ")
+	switch first {
+	case "select", "show", "explain", "with", "table", "call", "describe", "values":
+		lines, err := rows(conn, q)
+		if err != nil {
+			return errorText(err)
+		}
+		if sorted {
+			sort.Strings(lines)
+		}
+		if len(lines) == 0 {
+			return "no rows\n"
+		}
+		return strings.Join(lines, "\n") + "\n"
+	}
+	r, err := conn.ExecContext(context.Background(), q)
+	if err != nil {
+		return errorText(err)
+	}
+	if n, _ := r.RowsAffected(); n > 0 {
+		return fmt.Sprintf("ok, %d\n", n)
+	}
+	return "ok\n"
+}
+
+func errorText(err error) string {
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return fmt.Sprintf("error %d (%s): %s\n", e.Number, e.SQLState[:], e.Message)
+	}
+	return "error: " + err.Error() + "\n"
+}
