@@ -57,6 +57,11 @@ func (db *DB) ReadAt(ctx context.Context, ts clock.Timestamp, fn Func) (newest c
 		if err != nil {
 			return clock.Timestamp{}, err
 		}
+		if db.o.Stamp != nil {
+			if err := db.o.Stamp(clock.Instant(ts.Wall)); err != nil {
+				return clock.Timestamp{}, err
+			}
+		}
 		t := db.Begin(Options{ReadOnly: true, Name: "read ahead"})
 		t.started, t.age, t.ord = true, now.Start(), order{reading: now, r: ts, g: ts}
 		err = fn(ctx, t)
