@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -65,20 +64,34 @@ func newResult(o *Options, t *tally, elapsed time.Duration, s Stats) *Result {
 
 // WriteTable writes the results for people, a row each.
 func WriteTable(w io.Writer, results []*Result) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "\tops/s\tread p50\tp95\tp99\tlike p50\tp95\tp99\tuncertainty restarts\tcommit wait\t\tclient\tdata\t")
-	fmt.Fprintln(tw, "regime\t\tms\tms\tms\tms\tms\tms\t(refreshed + retried)\tmean ms\thidden\terrors\tverified\t")
+	rows := [][]string{
+		{"", "", "read ms", "", "", "like ms", "", "", "uncertainty", "refreshed", "commit wait", "", "client", "data"},
+		{"regime", "ops/s", "p50", "p95", "p99", "p50", "p95", "p99", "restarts", "+ retried", "mean ms", "hidden", "errors", "verified"},
+	}
+	ms := func(v float64) string { return fmt.Sprintf("%.1f", v) }
 	for _, r := range results {
 		verified := "yes"
 		if !r.Verified {
 			verified = "NO"
 		}
-		fmt.Fprintf(tw, "%s\t%.0f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%d (%d + %d)\t%.3f\t%.0f%%\t%d\t%s\t\n",
-			r.Regime, r.OpsPerSec, r.ReadP50, r.ReadP95, r.ReadP99, r.LikeP50, r.LikeP95, r.LikeP99,
-			r.UncertaintyRestarts, r.Refreshed, r.Retried, r.CommitWaitMean, r.CommitWaitHidden*100, r.ClientErrors, verified)
+		rows = append(rows, []string{r.Regime, fmt.Sprintf("%.0f", r.OpsPerSec), ms(r.ReadP50), ms(r.ReadP95), ms(r.ReadP99), ms(r.LikeP50), ms(r.LikeP95), ms(r.LikeP99),
+			fmt.Sprint(r.UncertaintyRestarts), fmt.Sprintf("%d + %d", r.Refreshed, r.Retried),
+			fmt.Sprintf("%.3f", r.CommitWaitMean), fmt.Sprintf("%.0f%%", r.CommitWaitHidden*100), fmt.Sprint(r.ClientErrors), verified})
 	}
-	if err := tw.Flush(); err != nil {
-		return err
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], len(c))
+		}
+	}
+	for _, row := range rows {
+		line := fmt.Sprintf("%-*s", widths[0], row[0])
+		for i, c := range row[1:] {
+			line += fmt.Sprintf("  %*s", widths[i+1], c)
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
 	}
 	for _, r := range results {
 		for _, v := range r.Violations {
