@@ -78,6 +78,9 @@ func newHarness(t *testing.T, seed uint64, n int, tweak func(*Options)) *harness
 			return d.Voters() == min(n, 3)
 		})
 	})
+	// Until the others know that the last change is committed, they could not do without the leader: Raft elects by the
+	// configuration that is applied.
+	h.run(time.Second)
 	return h
 }
 
@@ -363,10 +366,14 @@ func (c *client) do(id kv.RangeID, q kv.Request, limit time.Duration) (kv.Respon
 
 func (c *client) write(id kv.RangeID, key, value string, limit time.Duration) (kv.Response, bool) {
 	ts := c.h.reading().Limit()
-	return c.do(id, kv.Request{Write: &kv.WriteRequest{
+	resp, ok := c.do(id, kv.Request{Write: &kv.WriteRequest{
 		Txn: c.txn(), Start: ts, Anchor: kv.Key(key), ReadTS: ts, CommitTS: ts, OnePhase: true, CanForward: true,
 		Puts: []kv.Put{{Key: kv.Key(key), Value: []byte(value)}}, Laid: c.h.reading().Earliest,
 	}}, limit)
+	for ok && !c.h.reading().Past(resp.Write.CommitTS) {
+		c.h.user.Sleep(time.Millisecond) // rule 2
+	}
+	return resp, ok
 }
 
 func (c *client) read(id kv.RangeID, key string, limit time.Duration) (string, clock.Timestamp, bool) {

@@ -47,11 +47,8 @@ func (r *Replica) sendSnapshot(m *raftpb.Message) {
 	last := r.wrap(out, 0)
 	r.store.opts.RT.Go("snapshot", func() {
 		defer r.store.sending.unlock()
-		err := (&snapshotSender{s: r.store, next: first, to: to.Node}).send(state, last)
-		if cerr := state.Close(); err == nil {
-			err = cerr
-		}
-		report(err)
+		defer state.Close()
+		report((&snapshotSender{s: r.store, next: first, to: to.Node}).send(state, last))
 	})
 }
 
@@ -91,11 +88,8 @@ func (o *snapshotSender) send(state *storage.Snapshot, last *kv.RaftMessage) err
 	if err != nil {
 		return err
 	}
-	err = o.stream(it, o.next.Desc)
-	if cerr := it.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	defer it.Close()
+	if err := o.stream(it, o.next.Desc); err != nil {
 		return err
 	}
 	o.next.Last, o.next.Start = true, last

@@ -33,7 +33,9 @@ func (r *Replica) split(at kv.Key, id kv.RangeID) ([]kv.RangeDescriptor, *kv.Err
 	switch {
 	case d.Span.Start.Equal(at):
 		return []kv.RangeDescriptor{*d}, nil // it has been done before
-	case !d.Span.Contains(at) || keys.IsLocal(at) || at.Less(keys.SystemPrefix):
+	case !d.Span.Contains(at):
+		return nil, r.mismatch(&kv.Request{Range: r.id, Admin: &kv.AdminRequest{SplitAt: at}})
+	case keys.IsLocal(at) || at.Less(keys.SystemPrefix):
 		// Meta stays in the first range whole: looking up a range must not need another lookup.
 		return nil, kv.Errorf(kv.ErrInternal, "%s cannot be split at %s", d, at)
 	case id == 0:
