@@ -52,7 +52,8 @@ func (v *voter) mayVote(m *raftpb.Message, candidate kv.NodeID, now uint64, o oa
 		}
 		return true
 	case v.lead == v.self:
-		return o.over(m.GetType() == raftpb.MsgVote)
+		// A vote in a higher term ends our lead, if we have it; in the same term Raft refuses it to others.
+		return o.over(m.GetType() == raftpb.MsgVote && m.GetTerm() > now)
 	}
 	return o.Released(v.lead)
 }
