@@ -19,6 +19,8 @@ type Config struct {
 	// Weather is that of the whole network while there are no faults; while there are, messages may also be lost.
 	Weather Weather
 	Loss    float64
+	// Far is how much longer every message to or from the first machine takes: it stands in another place.
+	Far time.Duration
 	// Resets: a call to a process that dies or is not there fails at once, as with TCP. Without it callers wait.
 	Resets bool
 	// Clocks holds the conditions of each machine's clock; Honest says that all of them keep their bounds.
@@ -56,6 +58,9 @@ func Draw(seed uint64) Config {
 		c.Nodes = 5
 	}
 	c.drawWeather(r)
+	if r.IntN(4) == 0 {
+		c.Far = logUniform(r, time.Millisecond, 60*time.Millisecond)
+	}
 	c.drawClocks(r)
 	if r.IntN(2) == 0 {
 		c.StallP, c.Stall = []float64{0.001, 0.01, 0.2}[r.IntN(3)], logUniform(r, 50*time.Microsecond, 50*time.Millisecond)
@@ -68,7 +73,9 @@ func Draw(seed uint64) Config {
 	c.Orderings = [][]txn.Ordering{{txn.Wait}, {txn.Wait}, {txn.Uncertainty}, {txn.Wait, txn.Uncertainty}}[r.IntN(4)]
 	c.Workloads = pick(r, workloadNames(), 0.6)
 	c.Clients = 1 + r.IntN(3)
-	c.Think = logUniform(r, time.Millisecond, 200*time.Millisecond)
+	// All clients together ask at most some thousand times a second: more makes a run long, but not more telling.
+	total := time.Duration(c.Nodes * c.Clients * len(c.Workloads))
+	c.Think = logUniform(r, total*2*time.Millisecond, 300*time.Millisecond)
 
 	c.FaultFor = time.Duration(6+r.IntN(14)) * time.Second
 	c.FaultEvery = logUniform(r, 300*time.Millisecond, 4*time.Second)
@@ -129,10 +136,10 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f resets %v, stalls %.3f*%s\n"+
+	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f far %s resets %v, stalls %.3f*%s\n"+
 		"  clocks %s; faults %v every %s for %s",
 		c.Nodes, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
-		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Resets, c.StallP, c.Stall.Round(time.Microsecond),
+		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor)
 }
 

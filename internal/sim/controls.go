@@ -32,8 +32,16 @@ var Controls = []Control{
 		Change: func(c *Config) { c.Unsafe = txn.Unsafe{SkipRefresh: true} }},
 	{Name: "lying-clock", Breaks: "the bound of one clock", Within: 10, Change: lie},
 	{Name: "uncertainty", Breaks: "nothing, but promises less: causal reverse", Within: 20,
-		Change: func(c *Config) { c.Orderings = []txn.Ordering{txn.Uncertainty} },
-		Finds:  []check.Kind{check.CausalReverse}},
+		Change: func(c *Config) {
+			c.Orderings = []txn.Ordering{txn.Uncertainty}
+			// One node's earliest lags: its bound is wide, and what it hears from the others, which are precise, is old.
+			c.Far = 30 * time.Millisecond
+			c.Clocks = []clock.Conditions{{Bound: 100 * time.Millisecond}, {Bound: 50 * time.Microsecond}, {Bound: 50 * time.Microsecond}}
+			c.Workloads, c.Promise, c.Heartbeat, c.Tick = []string{"order"}, 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
+			c.Weather = Weather{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
+			c.Clients, c.Think, c.FaultFor = 1, 60*time.Millisecond, 15*time.Second
+		},
+		Finds: []check.Kind{check.CausalReverse}},
 }
 
 // ControlConfig is the run of a control with a seed: no faults, clocks that are off as far as they may be, clients that
@@ -41,14 +49,14 @@ var Controls = []Control{
 func ControlConfig(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc7))
 	c := Draw(seed)
-	c.Nodes, c.Faults, c.Loss, c.Clocks = 3, nil, 0, nil
+	c.Nodes, c.Faults, c.Loss, c.Far, c.Clocks = 3, nil, 0, 0, nil
 	c.StallP, c.Weather.Dup, c.Weather.SpikeP = 0, 0, 0
 	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
 	c.Weather.Jitter = c.Weather.Base
 	c.Orderings = []txn.Ordering{txn.Wait}
 	c.Workloads = workloadNames()
-	c.Clients, c.Think = 2, 20*time.Millisecond
-	c.FaultFor = 6 * time.Second
+	c.Clients, c.Think = 1, 20*time.Millisecond
+	c.FaultFor = 4 * time.Second
 	for i := range c.Nodes {
 		eps := logUniform(r, 2*time.Millisecond, 30*time.Millisecond)
 		c.Clocks = append(c.Clocks, clock.Conditions{Bound: eps, Offset: []time.Duration{-eps, eps, 0}[(i+int(seed))%3]})

@@ -60,6 +60,9 @@ func (net *Network) delay(from, to int) (time.Duration, bool) {
 		wt = net.worse[from][to]
 	}
 	d := wt.Base
+	if from == 0 || to == 0 {
+		d += net.w.Config.Far
+	}
 	if wt.Jitter > 0 {
 		d += time.Duration(net.rng.Int64N(int64(wt.Jitter)))
 	}

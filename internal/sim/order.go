@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/longitude-db/longitude/internal/check"
 	"github.com/longitude-db/longitude/internal/kv"
@@ -65,21 +66,38 @@ func (o *order) read(c *Client) error {
 		return "read counters"
 	})
 	var seen []int64
+	slow := time.Duration(0)
+	if c.Rand.IntN(2) == 0 {
+		slow = logUniform(c.Rand, time.Millisecond, 200*time.Millisecond)
+	}
+	order := c.Rand.Perm(parts)
 	err := c.txn(c.Rand.IntN(2) == 0, func(ctx context.Context, t *txn.Txn) error {
-		rows, err := t.ScanMany(ctx, []kv.Span{dataSpan('o')})
-		if err != nil {
-			return err
-		}
 		seen = nil
-		for _, row := range rows[0] {
-			var part, key int
-			if _, err := fmt.Sscanf(string(row.Key[1:]), "o%d/%d", &part, &key); err != nil {
-				return fmt.Errorf("a scan returned key %s: %w", row.Key, err)
+		spans := [][]kv.Span{{dataSpan('o')}}
+		if slow > 0 { // one range after another: what happens meanwhile must not show, or show whole
+			spans = nil
+			for _, p := range order {
+				spans = append(spans, []kv.Span{partSpan('o', p)})
 			}
-			for key >= len(seen) {
-				seen = append(seen, 0)
+		}
+		for i, s := range spans {
+			if i > 0 {
+				c.RT.Sleep(slow)
 			}
-			seen[key] = number(row.Value)
+			rows, err := t.ScanMany(ctx, s)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows[0] {
+				var part, key int
+				if _, err := fmt.Sscanf(string(row.Key[1:]), "o%d/%d", &part, &key); err != nil {
+					return fmt.Errorf("a scan returned key %s: %w", row.Key, err)
+				}
+				for key >= len(seen) {
+					seen = append(seen, 0)
+				}
+				seen[key] = number(row.Value)
+			}
 		}
 		return nil
 	})

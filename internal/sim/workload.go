@@ -196,6 +196,10 @@ func dataSpan(letter byte) kv.Span {
 	return kv.Span{Start: dataKey(letter, 0, ""), End: dataKey(letter, parts, "")}
 }
 
+func partSpan(letter byte, part int) kv.Span {
+	return kv.Span{Start: dataKey(letter, part, ""), End: dataKey(letter, part+1, "")}
+}
+
 func number(v []byte) int64 {
 	if len(v) == 0 {
 		return 0

@@ -30,6 +30,7 @@ func main() {
 		logs     = flag.Bool("logs", false, "with -trace: print the nodes' logs")
 		twice    = flag.Bool("twice", false, "run each seed twice and compare the traces")
 		controls = flag.Bool("controls", false, "run the negative controls")
+		control  = flag.String("control", "", "with -controls: only this one")
 		parallel = flag.Int("parallel", runtime.GOMAXPROCS(0), "seeds to run at a time")
 		tail     = flag.Int("tail", 40, "lines of trace to print of a failed run")
 	)
@@ -41,7 +42,7 @@ func main() {
 	ok := true
 	switch {
 	case *controls:
-		ok = runControls(*seeds)
+		ok = runControls(*control, *seeds)
 	case *seed != 0 && *twice:
 		ok = runTwice(*seed)
 	case *seed != 0:
@@ -161,9 +162,12 @@ func runTwice(seed uint64) bool {
 	return true
 }
 
-func runControls(seeds int) bool {
+func runControls(only string, seeds int) bool {
 	ok := true
 	for _, k := range sim.Controls {
+		if only != "" && k.Name != only {
+			continue
+		}
 		n := k.Within
 		if n == 0 {
 			n = seeds
