@@ -110,16 +110,20 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 	if err != nil {
 		return err
 	}
-	n.Store, err = replica.NewStore(replica.Options{
+	ro := replica.Options{
 		RT: n.rt, Clock: o.Clock, Engines: o.Engines, Transport: o.Transport, Cluster: n.Cluster, Node: n.self.ID,
 		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick,
-		Push: n.push,
+		Push: n.push, Resolve: n.resolve,
 		Publish: func(d kv.RangeDescriptor) error {
 			return n.Router.PublishDescriptors(n.within(publishLimit), []kv.RangeDescriptor{d})
 		},
 		OnFatal: o.OnFatal,
 		Metrics: n.Metrics.Replica, Log: n.log,
-	})
+	}
+	if o.Tune != nil {
+		o.Tune(&ro)
+	}
+	n.Store, err = replica.NewStore(ro)
 	if err != nil {
 		return err
 	}
@@ -157,6 +161,16 @@ func (n *Node) push(p *kv.PushRequest) (*kv.TxnStatus, error) {
 		return nil, err
 	}
 	return resp.EndTxn, nil
+}
+
+// resolve makes a finished transaction's intents go, wherever they are.
+func (n *Node) resolve(q *kv.ResolveRequest) error {
+	for _, res := range n.Router.Spread(n.within(pushLimit), []route.Addressed{{Request: kv.Request{Resolve: q}}}) {
+		if res.Err != nil {
+			return res.Err
+		}
+	}
+	return nil
 }
 
 // Start lets the node serve and take part.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/replica"
 	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/storage"
 	"github.com/longitude-db/longitude/internal/txn"
@@ -36,6 +37,8 @@ type Options struct {
 	ClockPoll time.Duration
 	// OnFatal is told, once, why the store had to stop: its disk failed, or its data contradict themselves.
 	OnFatal func(error)
+	// Tune, if set, changes the replicas' options, for simulation: small limits make rare paths common.
+	Tune func(*replica.Options)
 	// Unsafe is for negative controls alone.
 	Unsafe txn.Unsafe
 	Log    *slog.Logger

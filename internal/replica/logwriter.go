@@ -127,12 +127,20 @@ func (w *logWriter) write(jobs []*logJob) error {
 		}
 	}
 	began := w.s.opts.RT.Now()
+	w.delay()
 	if err := w.s.opts.Engines.CommitLog(b); err != nil {
 		return err
 	}
+	w.delay()
 	w.s.opts.Metrics.LogSync.Observe((w.s.opts.RT.Now() - began).Seconds())
 	w.s.opts.Metrics.LogBatch.Observe(float64(len(jobs)))
 	return nil
+}
+
+func (w *logWriter) delay() {
+	if d := w.s.opts.DiskDelay; d != nil {
+		w.s.opts.RT.Sleep(d())
+	}
 }
 
 // written says that a job is durable: its responses may go out (D1).

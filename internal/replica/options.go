@@ -23,6 +23,12 @@ type Options struct {
 
 	// Push decides about a transaction that is in the way: it goes to the range of the transaction's record. It may block.
 	Push func(*kv.PushRequest) (*kv.TxnStatus, error)
+	// Resolve makes a finished transaction's intents go, in whatever ranges they are. It may block. Nil: records are never
+	// collected.
+	Resolve func(*kv.ResolveRequest) error
+	// Resolve makes the intents of a committed transaction go, in whatever ranges they are. It may block. Without it, records
+	// of transactions over several ranges are kept for ever.
+	Resolve func(*kv.ResolveRequest) error
 	// Publish makes a descriptor known to whoever looks for ranges. It may block, is repeated until it succeeds, and may
 	// be told the same or an older descriptor again.
 	Publish func(kv.RangeDescriptor) error
@@ -42,6 +48,9 @@ type Options struct {
 	RequestLimit time.Duration
 	// FlushInterval is the time between flushes of state, without which logs could not be truncated; default 30 s.
 	FlushInterval time.Duration
+	// CollectInterval is the time between two searches for records of finished transactions that are no longer needed;
+	// default 1 min. Records are kept for eval.Retention in any case.
+	CollectInterval time.Duration
 	// KeepEntries and KeepBytes are how much of the log is kept for followers that are slow or away; default 4096 and
 	// 16 MiB. Beyond either they need a snapshot.
 	KeepEntries uint64
@@ -51,6 +60,10 @@ type Options struct {
 	// MaxSnapshot is the largest range, in bytes, that can be sent as a snapshot; default 1 GiB. Sender and receiver hold
 	// that much in memory.
 	MaxSnapshot int64
+
+	// DiskDelay, if set, says how long the disk is to take before it makes a batch of the log durable, and before it
+	// says so: for simulation, where disks are memory and would take no time at all.
+	DiskDelay func() time.Duration
 
 	Metrics *Metrics
 	Log     *slog.Logger
@@ -65,6 +78,7 @@ func (o *Options) fill() error {
 	set(&o.ElectionSpread, 4*o.Tick)
 	set(&o.RequestLimit, 10*time.Second)
 	set(&o.FlushInterval, 30*time.Second)
+	set(&o.CollectInterval, time.Minute)
 	set(&o.KeepEntries, 4096)
 	set(&o.KeepBytes, 16<<20)
 	set(&o.MaxCommand, 64<<20)

@@ -27,6 +27,13 @@ type Config struct {
 	Clocks []clock.Conditions
 	Honest bool
 
+	// Disk is how long a sync takes, a tenth of them up to ten times as long.
+	Disk time.Duration
+	// Keep is how many log entries leaders keep for followers that are away: few make snapshots common. Flush is the time
+	// between flushes of state.
+	Keep  uint64
+	Flush time.Duration
+
 	// StallP is the share of wake-ups that wait up to Stall for a processor.
 	StallP float64
 	Stall  time.Duration
@@ -69,6 +76,14 @@ func Draw(seed uint64) Config {
 	c.Heartbeat = c.Promise / 8
 	c.Tick = []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}[r.IntN(2)]
 	c.ClockPoll = []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond}[r.IntN(3)]
+
+	if r.IntN(3) > 0 {
+		c.Disk = logUniform(r, 20*time.Microsecond, 10*time.Millisecond)
+	}
+	c.Keep, c.Flush = 4096, 30*time.Second
+	if r.IntN(2) == 0 {
+		c.Keep, c.Flush = uint64(1+r.IntN(50)), logUniform(r, 200*time.Millisecond, 5*time.Second)
+	}
 
 	c.Orderings = [][]txn.Ordering{{txn.Wait}, {txn.Wait}, {txn.Uncertainty}, {txn.Wait, txn.Uncertainty}}[r.IntN(4)]
 	c.Workloads = pick(r, workloadNames(), 0.6)
@@ -136,10 +151,10 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f far %s resets %v, stalls %.3f*%s\n"+
+	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d\n"+
 		"  clocks %s; faults %v every %s for %s",
 		c.Nodes, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
-		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond),
+		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep,
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor)
 }
 

@@ -1,10 +1,13 @@
 package sim
 
 import (
+	"context"
 	"math/rand/v2"
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
 )
 
 // Fault is one kind of misfortune. Strike brings it about now, for about d, and returns what ends it (nil: it passes by
@@ -26,6 +29,8 @@ var faults = []Fault{
 	{"bridge", bridge},
 	{"weather", badWeather},
 	{"clock", clockFault},
+	{"lease", moveLease},
+	{"split", split},
 }
 
 func faultNames() (names []string) {
@@ -233,3 +238,38 @@ func clockFault(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	m.event("clock offset=%s bound=%s lost=%v state=%s", c.Offset, c.Bound, c.Lost, c.State)
 	return func() { m.Source.Set(w.Config.Clocks[i]) }, true
 }
+
+// moveLease asks some node to move the lease of some range. It is a fault in that requests meet it half-way.
+func moveLease(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+	m := choose(w, r, (*Machine).Serving)
+	if m == nil {
+		return nil, false
+	}
+	loads := w.Config.Workloads
+	key := partSpan(newWorkload(loads[r.IntN(len(loads))]).Splits()[0][1], r.IntN(parts)).Start
+	to := kv.NodeID(1 + r.IntN(len(w.Machines)))
+	m.RT.Go("lease", func() {
+		err := m.Node.Router.TransferLease(route.WithDeadline(context.Background(), m.RT.Now()+d), key, to)
+		m.event("lease of %s to n%d: %v", key, to, err)
+	})
+	return nil, true
+}
+
+// split cuts a range in the middle of a workload's data.
+func split(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+	m := choose(w, r, (*Machine).Serving)
+	if m == nil || w.cuts >= 6 {
+		return nil, false
+	}
+	w.cuts++
+	loads := w.Config.Workloads
+	letter := newWorkload(loads[r.IntN(len(loads))]).Splits()[0][1]
+	key := dataKey(letter, r.IntN(parts), digitsOf(r.IntN(10)))
+	m.RT.Go("split", func() {
+		err := m.Node.Router.Split(route.WithDeadline(context.Background(), m.RT.Now()+d), key)
+		m.event("split at %s: %v", key, err)
+	})
+	return nil, true
+}
+
+func digitsOf(n int) string { return string(digits(int64(n))) }

@@ -13,6 +13,7 @@ import (
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/node"
+	"github.com/longitude-db/longitude/internal/replica"
 	"github.com/longitude-db/longitude/internal/rt/eventloop"
 	"github.com/longitude-db/longitude/internal/storage"
 )
@@ -77,6 +78,7 @@ func (m *Machine) Boot() {
 		Join:      m.join,
 		Promise:   cfg.Promise, Heartbeat: cfg.Heartbeat, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
 		OnFatal: func(err error) { panic(fmt.Sprintf("sim: %s stops by itself: %v", m.Name, err)) },
+		Tune:    m.tune,
 		Unsafe:  cfg.Unsafe,
 		Log:     m.w.logger(m),
 	}
@@ -98,6 +100,21 @@ func (m *Machine) Boot() {
 		m.event("serving as n%d", m.ID)
 		m.w.onServing(m)
 	})
+}
+
+// tune sets what only a simulation sets.
+func (m *Machine) tune(o *replica.Options) {
+	cfg := m.w.Config
+	o.KeepEntries, o.FlushInterval = cfg.Keep, cfg.Flush
+	if cfg.Disk > 0 {
+		o.DiskDelay = func() time.Duration {
+			d := time.Duration(m.w.diskRand.Int64N(int64(cfg.Disk)))
+			if m.w.diskRand.IntN(10) == 0 {
+				d *= 10
+			}
+			return d / 2
+		}
+	}
 }
 
 // join carries a join message to the other machines in turn.

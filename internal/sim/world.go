@@ -27,6 +27,7 @@ type World struct {
 	history   History
 	onServing func(*Machine)
 	logs      bool
+	cuts      int // splits asked for by faults
 }
 
 func newWorld(cfg Config, trace *Trace) *World {
