@@ -41,6 +41,18 @@ func openBank(t *testing.T, nodes []*node) *bank {
 	for i := range accounts {
 		nodes[0].exec(fmt.Sprintf(`INSERT INTO bank.accounts VALUES (%d, %d)`, i, each))
 	}
+	// Three ranges of accounts and three of transfers, led by three nodes: a transfer writes in several of them, so it is
+	// committed with intents and a record, and each kill takes a third of the leases away.
+	for third := 1; third <= 3; third++ {
+		first, id := (third-1)*accounts/3, (third-1)*1_000_000
+		for _, p := range []struct {
+			table string
+			at    int
+		}{{"bank.accounts", first}, {"bank.transfers", id}} {
+			nodes[0].exec(fmt.Sprintf(`CALL longitude_split('%s', 'PRIMARY', '%d')`, p.table, p.at))
+			nodes[0].exec(fmt.Sprintf(`CALL longitude_move_lease('%s', 'PRIMARY', '%d', '%d')`, p.table, p.at, third))
+		}
+	}
 	b := &bank{t: t, nodes: nodes, stop: make(chan struct{})}
 	for i := range tellers {
 		b.wg.Go(func() { b.teller(i) })
@@ -64,8 +76,8 @@ func (b *bank) again(fn func()) {
 }
 
 func (b *bank) teller(i int) {
-	rnd, next := rand.New(rand.NewPCG(1, uint64(i))), int64(i)
-	at := i // the node that this teller talks to; it goes to another when that one fails
+	rnd, next := rand.New(rand.NewPCG(1, uint64(i))), int64(i%3)*1_000_000+int64(i) // in one of three ranges
+	at := i                                                                         // the node that this teller talks to; it goes to another when that one fails
 	b.again(func() {
 		next += tellers
 		err := b.transfer(b.nodes[at%len(b.nodes)], next, rnd)
@@ -193,12 +205,13 @@ func TestKillEachNodeInTurn(t *testing.T) {
 		t.Skip("starts three processes; not with -short")
 	}
 	nodes := startCluster(t)
+	replicated(t, nodes)
 	b := openBank(t, nodes)
 	b.moves(20, "with all nodes up")
-	replicated(t, nodes)
 	for _, n := range nodes {
 		n.kill()
 		b.moves(20, fmt.Sprintf("with node %d killed", n.id))
+		b.moves(200, fmt.Sprintf("more with node %d killed", n.id))
 		n.start()
 		n.healthy()
 		b.moves(20, fmt.Sprintf("with node %d back", n.id))
@@ -213,8 +226,8 @@ func TestGracefulStop(t *testing.T) {
 		t.Skip("starts three processes; not with -short")
 	}
 	nodes := startCluster(t)
-	b := openBank(t, nodes)
 	replicated(t, nodes)
+	b := openBank(t, nodes)
 	for _, n := range nodes {
 		n.signal(terminate)
 		if code := n.cmd.ProcessState.ExitCode(); code != 0 {

@@ -71,6 +71,7 @@ func needsCommand(c *cobra.Command, args []string) error {
 		return c.Help()
 	}
 	text := fmt.Sprintf("unknown command %q", args[0])
+	c.SuggestionsMinimumDistance = 2
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		text += ", did you mean " + strings.Join(near, " or ") + "?"
 	}
