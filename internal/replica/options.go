@@ -26,9 +26,6 @@ type Options struct {
 	// Resolve makes a finished transaction's intents go, in whatever ranges they are. It may block. Nil: records are never
 	// collected.
 	Resolve func(*kv.ResolveRequest) error
-	// Resolve makes the intents of a committed transaction go, in whatever ranges they are. It may block. Without it, records
-	// of transactions over several ranges are kept for ever.
-	Resolve func(*kv.ResolveRequest) error
 	// Publish makes a descriptor known to whoever looks for ranges. It may block, is repeated until it succeeds, and may
 	// be told the same or an older descriptor again.
 	Publish func(kv.RangeDescriptor) error
