@@ -1,9 +1,12 @@
 package replica
 
 import (
+	"errors"
+
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/replica/eval"
+	"github.com/longitude-db/longitude/internal/replica/eval/conflict"
 	"github.com/longitude-db/longitude/internal/rt"
 )
 
@@ -50,58 +53,108 @@ func failed(e *kv.Error) kv.Response { return kv.Response{Err: e} }
 
 // serve is the way of a request that is evaluated: latches, lease, evaluation; and what is in its way goes first.
 func (r *Replica) serve(q *kv.Request) kv.Response {
-	w := newObstacles(r, q)
+	var w *conflict.Request
 	for {
-		resp, conflicts := r.attempt(q, w.pushed)
-		if len(conflicts) == 0 {
+		resp, met := r.attempt(q, &w)
+		if !met {
 			return resp
 		}
-		if kerr := w.clear(conflicts); kerr != nil {
-			return failed(kerr)
+		if err := w.Clear(); err != nil {
+			return failed(asError(err))
 		}
 	}
 }
 
-// attempt evaluates a request once. It returns conflicts and nothing else, or the answer.
-func (r *Replica) attempt(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp) (kv.Response, []eval.Conflict) {
+// newConflicts is how the requests of this range get past the intents of others.
+func (r *Replica) newConflicts() *conflict.Waits {
+	o := &r.store.opts
+	return conflict.New(conflict.Options{
+		RT: o.RT, Limit: o.RequestLimit,
+		Push: func(q *kv.PushRequest) (*kv.TxnStatus, error) {
+			if o.Push == nil {
+				return nil, kv.Errorf(kv.ErrUnavailable, "nobody can be asked about transaction %s", q.Txn)
+			}
+			o.Metrics.Pushes.Inc()
+			return o.Push(q)
+		},
+		Resolve: func(q *kv.ResolveRequest) error {
+			var none *conflict.Request
+			resp, _ := r.attempt(&kv.Request{Range: r.id, Resolve: q}, &none) // resolving meets no conflicts
+			if resp.Err != nil {
+				return resp.Err
+			}
+			return nil
+		},
+	})
+}
+
+// asError makes an error of a room below one that callers can branch on.
+func asError(err error) *kv.Error {
+	var e *kv.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return kv.Errorf(kv.ErrInternal, "%v", err)
+}
+
+// attempt evaluates a request once. If it meets conflicts it has them watched while it still holds its latches, and
+// reports so; otherwise it returns the answer.
+func (r *Replica) attempt(q *kv.Request, w **conflict.Request) (_ kv.Response, met bool) {
 	if !eval.InBounds(r.desc.Load(), q) {
-		return failed(r.mismatch(q)), nil
+		return failed(r.mismatch(q)), false
 	}
 	if _, kerr := r.lease.check(clock.Timestamp{}); kerr != nil {
-		return failed(kerr), nil // no need to wait for latches
+		return failed(kerr), false // no need to wait for latches
 	}
 	began := r.store.opts.RT.Now()
 	guard, err := r.latches.Acquire(eval.Latches(q), r.store.opts.RequestLimit)
 	if err != nil {
-		return failed(kv.Errorf(kv.ErrUnavailable, "other requests were in the way for %s", r.store.opts.RequestLimit)), nil
+		return failed(kv.Errorf(kv.ErrUnavailable, "other requests were in the way for %s", r.store.opts.RequestLimit)), false
 	}
 	r.store.opts.Metrics.Latches.Observe((r.store.opts.RT.Now() - began).Seconds())
+	var pushed map[kv.TxnID]clock.Timestamp
+	if *w != nil {
+		pushed = (*w).Pushed
+	}
 	d, view, res, kerr := r.evaluate(q, pushed)
-	if kerr != nil || len(res.Conflicts) > 0 || len(res.Batch) == 0 {
+	switch {
+	case kerr != nil:
 		guard.Release()
-		if kerr != nil {
-			return failed(kerr), nil
+		return failed(kerr), false
+	case len(res.Conflicts) > 0:
+		if *w == nil {
+			*w = r.conflicts.Request(q)
 		}
-		return res.Response, res.Conflicts
+		(*w).Watch(res.Conflicts)
+		guard.Release()
+		return kv.Response{}, true
+	case len(res.Batch) == 0:
+		guard.Release()
+		return res.Response, false
 	}
 	cmd := command{Term: view.term, Generation: d.Generation, Batch: res.Batch}
 	kerr = r.proposeWait(&proposal{cmd: cmd}, func(*kv.Error) {
 		guard.Release() // only now: until the outcome is known the write may still land
-		r.intents.removed(res.Released)
+		r.conflicts.Released(res.Released)
 	})
 	if kerr != nil {
-		return failed(kerr), nil
+		return failed(kerr), false
 	}
-	return res.Response, nil
+	return res.Response, false
 }
 
-// evaluate evaluates a request whose latches are held. The lease is checked before, so that it begins on state that has
-// everything of earlier leases, and after, for what the answer promises (L2).
+// evaluate evaluates a request whose latches are held.
 func (r *Replica) evaluate(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp) (*kv.RangeDescriptor, *leaseView, eval.Result, *kv.Error) {
-	d := r.desc.Load() // it may have changed while we waited for latches
-	if !eval.InBounds(d, q) {
+	if !eval.InBounds(r.desc.Load(), q) { // it may have changed while we waited for latches, and will not while we hold them
 		return nil, nil, eval.Result{}, r.mismatch(q)
 	}
+	return r.evaluateWith(pushed, func(env *eval.Env) eval.Result { return eval.Evaluate(env, q) })
+}
+
+// evaluateWith evaluates under the lease. It is checked before, so that evaluation begins on state that has everything of
+// earlier leases, and after, for what the answer promises (L2).
+func (r *Replica) evaluateWith(pushed map[kv.TxnID]clock.Timestamp, fn func(*eval.Env) eval.Result) (*kv.RangeDescriptor, *leaseView, eval.Result, *kv.Error) {
+	d := r.desc.Load()
 	view, kerr := r.lease.check(clock.Timestamp{})
 	if kerr != nil {
 		return nil, nil, eval.Result{}, kerr
@@ -110,10 +163,10 @@ func (r *Replica) evaluate(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp) (
 	if err != nil {
 		return nil, nil, eval.Result{}, kv.Errorf(kv.ErrFenced, "%v", err)
 	}
-	res := eval.Evaluate(&eval.Env{
+	res := fn(&eval.Env{
 		Reader: r.store.opts.Engines.State, Desc: d, Cache: r.reads, Now: now, Node: r.store.opts.Node,
 		Observed: &r.store.observed, LeaseStart: view.low, Pushed: pushed,
-	}, q)
+	})
 	if len(res.Conflicts) > 0 {
 		return d, view, res, nil
 	}

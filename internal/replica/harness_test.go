@@ -328,7 +328,9 @@ type client struct {
 	at  kv.NodeID
 }
 
-func (h *harness) client(n uint64) *client { return &client{h: h, rng: rand.New(rand.NewPCG(n, 7)), at: 1} }
+func (h *harness) client(n uint64) *client {
+	return &client{h: h, rng: rand.New(rand.NewPCG(n, 7)), at: 1}
+}
 
 func (c *client) txn() (id kv.TxnID) {
 	for i := range id {

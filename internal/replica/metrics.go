@@ -16,7 +16,7 @@ type Metrics struct {
 	MessagesDropped                    prometheus.Counter
 	VotesRefused                       prometheus.Counter
 	LeaseRefused                       prometheus.Counter
-	Bumps, Pushes                      prometheus.Counter
+	Bumps, Pushes, Collected           prometheus.Counter
 }
 
 // NewMetrics makes the collectors.
@@ -56,6 +56,7 @@ func NewMetrics() *Metrics {
 		LeaseRefused:      counter("lease_refused_total", "Requests refused because the lease could not be used."),
 		Bumps:             counter("read_bumps_total", "Reads moved to an uncertain version by the leaseholder."),
 		Pushes:            counter("pushes_total", "Transactions pushed because their intents were in the way."),
+		Collected:         counter("collected_records_total", "Records of finished transactions removed."),
 	}
 }
 
@@ -64,6 +65,6 @@ func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		m.Ranges, m.Leaders, m.Elections, m.Won, m.Transfers, m.Splits, m.Proposals, m.Applied, m.Dropped, m.Ambiguous,
 		m.LogSync, m.LogBatch, m.Commit, m.Latches, m.SnapshotsSent, m.SnapshotsReceived, m.SnapshotBytes, m.Truncated,
-		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Bumps, m.Pushes,
+		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Bumps, m.Pushes, m.Collected,
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/replica/eval/conflict"
 	"github.com/longitude-db/longitude/internal/replica/latch"
 	"github.com/longitude-db/longitude/internal/replica/tscache"
 	"github.com/longitude-db/longitude/internal/rt"
@@ -31,12 +32,12 @@ type Replica struct {
 	queued atomic.Int32
 
 	// What requests use, in any task.
-	desc    atomic.Pointer[kv.RangeDescriptor] // nil: uninitialized
-	lease   *leaseUse
-	latches *latch.Manager
-	reads   *tscache.Cache
-	intents intentWaits
-	admin   mutex // one change of the descriptor at a time
+	desc      atomic.Pointer[kv.RangeDescriptor] // nil: uninitialized
+	lease     *leaseUse
+	latches   *latch.Manager
+	reads     *tscache.Cache
+	conflicts *conflict.Waits
+	admin     mutex // one change of the descriptor at a time
 
 	// What only the range's task uses.
 	rn        *raft.RawNode
@@ -90,6 +91,7 @@ func (s *Store) newReplica(id kv.RangeID, rid kv.ReplicaID, desc *kv.RangeDescri
 	r.reads = tscache.New(clock.Timestamp{}, 0)
 	r.lease = newLeaseUse(s, func() []kv.NodeID { return votersOf(r.desc.Load()) })
 	r.proposals.init(r)
+	r.conflicts = r.newConflicts()
 	r.stats.Store(&replicaStats{})
 	return r, r.load(desc)
 }

@@ -105,6 +105,9 @@ func (s *Store) Start() {
 	s.tasks.Go("truncate", s.runTruncation)
 	s.tasks.Go("placement", s.runPlacement)
 	s.tasks.Go("publish", s.runPublication)
+	if s.opts.Resolve != nil {
+		s.tasks.Go("collect", s.runCollection)
+	}
 }
 
 // runTicks tells all replicas that time passes.
