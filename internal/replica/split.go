@@ -92,8 +92,10 @@ func (a *application) split(c *splitCommand) error {
 	r.log.Info("split", "at", c.Key, "right", right.ID)
 	var err error
 	cerr := a.commitWith(func() {
-		r.setDescriptor(left)
+		// In this order: a message for the right half that finds no holder of its keys would make a replica of it without
+		// state, on a log that may not be empty (Store.receiver).
 		err = r.store.addRight(right, r.leading())
+		r.setDescriptor(left)
 	})
 	if cerr != nil {
 		return cerr
