@@ -105,3 +105,15 @@ func (s *Snapshot) References(database, table string) (fks []ForeignKey) {
 	}
 	return fks
 }
+
+// ForeignKey returns the foreign key of that name, or nil. (Names are unique within a database; of several databases any.)
+func (s *Snapshot) ForeignKey(name string) *ForeignKey {
+	for _, t := range s.tables {
+		for i := range t.ForeignKeys {
+			if strings.EqualFold(t.ForeignKeys[i].Name, name) {
+				return &t.ForeignKeys[i]
+			}
+		}
+	}
+	return nil
+}

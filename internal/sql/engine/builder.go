@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 )
 
 // builder is asked before go-mysql-server executes a node of a plan.
@@ -11,12 +12,64 @@ type builder struct{ e *Engine }
 var _ sql.NodeExecBuilder = (*builder)(nil)
 
 // Build implements sql.NodeExecBuilder. Nil: the engine's own way.
-func (b *builder) Build(ctx *sql.Context, n sql.Node, _ sql.Row) (sql.RowIter, error) {
+func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
 	switch n := n.(type) {
 	case *plan.InsertInto:
 		b.insert(ctx, n)
+	case *plan.Distinct:
+		return b.distinct(ctx, n, row)
+	case *plan.SetOp:
+		if n.SetOpType == plan.UnionType && n.Distinct {
+			return b.union(ctx, n, row)
+		}
+	case *plan.JoinNode:
+		return b.join(ctx, n, row)
+	case *ahead:
+		return n.rowIter(ctx, row)
 	}
-	return nil, nil
+	n, err := withCheckedArithmetic(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		return nil, nil
+	}
+	if g, ok := n.(*plan.GroupBy); ok && ownGroupBy(g) {
+		return b.groupBy(ctx, g, row)
+	}
+	return b.e.gms.Analyzer.ExecBuilder.Build(ctx, n, row)
+}
+
+// withCheckedArithmetic returns the node with integer arithmetic that does not wrap around, or nil if it is as it should be
+// and the engine may execute it. (A node that was changed comes back here, and is then as it should be.)
+func withCheckedArithmetic(ctx *sql.Context, n sql.Node) (sql.Node, error) {
+	own := func() (sql.Node, error) {
+		if g, ok := n.(*plan.GroupBy); ok && ownGroupBy(g) {
+			return g, nil
+		}
+		return nil, nil
+	}
+	switch n.(type) {
+	case *plan.Project, *plan.Filter, *plan.GroupBy, *plan.Having, *plan.Values, *plan.UpdateSource, *plan.Sort, *plan.TopN, *plan.Window, *plan.Set:
+	default:
+		return own()
+	}
+	x := n.(sql.Expressioner)
+	es := x.Expressions()
+	changed := false
+	out := make([]sql.Expression, len(es))
+	for i, e := range es {
+		c, same, err := checkArithmetic(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = c
+		changed = changed || same == transform.NewTree
+	}
+	if !changed {
+		return own()
+	}
+	return x.WithExpressions(ctx, out...)
 }
 
 // insert decides how a statement's inserts find out whether keys are taken.

@@ -73,7 +73,7 @@ type Router interface {
 }
 
 // MySQLVersion is the version whose dialect is spoken.
-const MySQLVersion = "8.0.33"
+const MySQLVersion = "8.0.31"
 
 // Engine is the SQL layer of one node.
 type Engine struct {

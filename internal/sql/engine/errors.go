@@ -150,7 +150,7 @@ func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError
 	}
 	for _, c := range codes {
 		if c.kind.Is(err) {
-			return mysql.NewSQLError(c.code, c.state, "%s", text(err))
+			return mysql.NewSQLError(c.code, c.state, "%s", text(err, t))
 		}
 	}
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
@@ -170,32 +170,48 @@ func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError
 }
 
 // text is the engine's message, in MySQL's words where clients look at them.
-func text(err error) string {
+func text(err error, t *tx) string {
 	s := err.Error()
 	switch {
 	case sql.ErrForeignKeyChildViolation.Is(err):
-		return "Cannot add or update a child row: a foreign key constraint fails" + detail(s)
+		return "Cannot add or update a child row: a foreign key constraint fails" + constraintText(quoted(s, "fk: `", "`"), t)
 	case sql.ErrForeignKeyParentViolation.Is(err):
-		return "Cannot delete or update a parent row: a foreign key constraint fails" + detail(s)
+		return "Cannot delete or update a parent row: a foreign key constraint fails" + constraintText(quoted(s, "fk: `", "`"), t)
 	case sql.ErrCheckConstraintViolated.Is(err):
-		if _, name, ok := strings.Cut(s, "\""); ok {
-			name, _, _ = strings.Cut(name, "\"")
-			return fmt.Sprintf("Check constraint '%s' is violated.", name)
-		}
+		return fmt.Sprintf("Check constraint '%s' is violated.", quoted(s, "\"", "\""))
 	case sql.ErrInsertIntoNonNullableProvidedNull.Is(err):
-		if _, name, ok := strings.Cut(s, "'"); ok {
-			name, _, _ = strings.Cut(name, "'")
-			return fmt.Sprintf("Column '%s' cannot be null", name)
-		}
+		return fmt.Sprintf("Column '%s' cannot be null", quoted(s, "'", "'"))
+	case sql.ErrColumnExists.Is(err):
+		return fmt.Sprintf("Duplicate column name '%s'", quoted(s, "\"", "\""))
 	}
 	return s
 }
 
-func detail(s string) string {
-	if _, d, ok := strings.Cut(s, "violation on "); ok {
-		return " (" + strings.TrimSuffix(strings.TrimSuffix(d, ", key: ``"), ", key: `[]`") + ")"
+// quoted is what stands between two marks.
+func quoted(s, from, to string) string {
+	_, s, _ = strings.Cut(s, from)
+	s, _, _ = strings.Cut(s, to)
+	return s
+}
+
+// constraintText describes a foreign key as MySQL does.
+func constraintText(name string, t *tx) string {
+	if t == nil || t.schema == nil {
+		return fmt.Sprintf(" (CONSTRAINT `%s`)", name)
 	}
-	return ""
+	f := t.schema.snap.ForeignKey(name)
+	if f == nil {
+		return fmt.Sprintf(" (CONSTRAINT `%s`)", name)
+	}
+	list := func(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
+	out := fmt.Sprintf(" (`%s`.`%s`, CONSTRAINT `%s` FOREIGN KEY (%s) REFERENCES `%s` (%s)", f.Database, f.Table, f.Name, list(f.Columns),
+		f.ParentTable, list(f.ParentColumns))
+	for _, a := range []struct{ on, action string }{{"DELETE", f.OnDelete}, {"UPDATE", f.OnUpdate}} {
+		if a.action != "" && a.action != string(sql.ForeignKeyReferentialAction_DefaultAction) {
+			out += " ON " + a.on + " " + a.action
+		}
+	}
+	return out + ")"
 }
 
 // deadlock is what MySQL says to a transaction that has to be repeated, in its words: libraries look at them.

@@ -151,12 +151,13 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	x.s.stmt = &statement{kind: x.kind, deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	before, _ := x.s.GetTransaction().(*tx)
+	x.s.latest = before
 	if before != nil {
 		before.startStatement()
 	}
 	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, &sql.QueryFlags{})
 	if err != nil {
-		x.keep(before)
+		x.keep()
 		return err
 	}
 	if err := x.drain(sc, schema, iter); err != nil {
@@ -179,9 +180,9 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 }
 
 // keep undoes that the engine forgets a transaction after an error: it is looked at first.
-func (x *execution) keep(before *tx) {
-	if before != nil && x.s.GetTransaction() == nil {
-		x.s.SetTransaction(before)
+func (x *execution) keep() {
+	if x.s.latest != nil && x.s.GetTransaction() == nil {
+		x.s.SetTransaction(x.s.latest)
 	}
 }
 

@@ -131,6 +131,17 @@ func (r *rowReader) fetch(ctx *sql.Context) error {
 	if r.scanner != nil {
 		return r.page(ctx)
 	}
+	if f := r.stmt.ahead[r.t.l.desc.ID]; f != nil {
+		if rows, ok := f.spans[spanName(r.reaches[0].span)]; ok {
+			if r.reverse {
+				rows = slices.Clone(rows)
+				slices.Reverse(rows)
+			}
+			from := r.reaches[0]
+			r.reaches = r.reaches[1:]
+			return r.take(ctx, &from, rows)
+		}
+	}
 	if n := r.points(); n > 0 {
 		return r.getPoints(ctx, n)
 	}
@@ -263,7 +274,7 @@ func (r *rowReader) rowsOf(ctx *sql.Context, entries []datums) ([]datums, error)
 				return nil, err
 			}
 		}
-		values, err := r.tx.getMany(ctx, ks)
+		values, err := r.primaryValues(ctx, ks)
 		if err != nil {
 			return nil, err
 		}
@@ -282,4 +293,20 @@ func (r *rowReader) rowsOf(ctx *sql.Context, entries []datums) ([]datums, error)
 		}
 	}
 	return out, nil
+}
+
+// primaryValues gets rows by their keys, from what was read ahead if they are there.
+func (r *rowReader) primaryValues(ctx *sql.Context, ks []kv.Key) ([][]byte, error) {
+	if f := r.stmt.ahead[r.t.l.desc.ID]; f != nil {
+		out := make([][]byte, len(ks))
+		for i, k := range ks {
+			v, ok := f.rows[string(k)]
+			if !ok {
+				return r.tx.getMany(ctx, ks)
+			}
+			out[i] = v
+		}
+		return out, nil
+	}
+	return r.tx.getMany(ctx, ks)
 }

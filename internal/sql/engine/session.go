@@ -16,6 +16,9 @@ type Session struct {
 	*sql.BaseSession
 	e    *Engine
 	stmt *statement // the one that is being executed
+	// latest is the transaction that was begun last. The engine forgets that of a failed statement before anybody has
+	// looked at why it failed.
+	latest *tx
 }
 
 var _ sql.TransactionSession = (*Session)(nil)
@@ -66,7 +69,8 @@ func txOf(ctx *sql.Context) (*Session, *tx, error) {
 
 // StartTransaction begins a transaction that takes no reading before its first access.
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
-	return &tx{e: s.e, ordering: s.ordering(ctx), readOnly: c == sql.ReadOnly}, nil
+	s.latest = &tx{e: s.e, ordering: s.ordering(ctx), readOnly: c == sql.ReadOnly}
+	return s.latest, nil
 }
 
 // ordering is what the session's variable says.

@@ -29,7 +29,7 @@ type tx struct {
 	base       *catalog.Snapshot // that it began from
 	wrote      bool
 	broken     bool // the statement has failed: nothing of it may be committed
-	statements int // that are over: their results are with the client
+	statements int  // that are over: their results are with the client
 	savepoints []savepoint
 	begun      txn.Savepoint         // of the present statement
 	cleanup    []func()              // after a commit

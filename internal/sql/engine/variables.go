@@ -43,6 +43,7 @@ func addVariables() {
 		Name: orderingVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: orderingType{types.NewSystemStringType(orderingVariable)}, Default: "",
 	}})
+	_ = sql.SystemVariables.AssignValues(map[string]any{"version": MySQLVersion + "-longitude", "version_comment": "Longitude"})
 }
 
 // initVariables sets what differs from go-mysql-server's defaults.
@@ -54,7 +55,13 @@ func (s *Session) initVariables() error {
 			name = g
 		}
 	}
-	return s.SetSessionVariable(ctx, orderingVariable, name)
+	for v, value := range map[string]any{orderingVariable: name, "collation_connection": defaultCollation.Name(),
+		"collation_server": defaultCollation.Name()} {
+		if err := s.SetSessionVariable(ctx, v, value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // quietLogs keeps go-mysql-server from logging by itself: errors go to clients, and what is ours to know to our own log.
