@@ -10,10 +10,11 @@ type election struct {
 	spread time.Duration
 	quiet  time.Duration // a leader heard within this time is alive
 	random func() uint64
+	eager  int // so many campaigns follow each other soon
 }
 
 // hear notes a message of a leader.
-func (e *election) hear(now time.Duration) { e.heard, e.at = now, 0 }
+func (e *election) hear(now time.Duration) { e.heard, e.at, e.eager = now, 0, 0 }
 
 // due reports whether to campaign now. free asks whether promises allow it; it is asked only if the leader is silent.
 func (e *election) due(now time.Duration, free func() bool) bool {
@@ -25,7 +26,12 @@ func (e *election) due(now time.Duration, free func() bool) bool {
 		return false
 	}
 	if e.at == 0 {
-		e.at = now + time.Duration(e.random()%uint64(e.spread)) + 1
+		spread := e.spread
+		if e.eager > 0 {
+			e.eager--
+			spread = e.spread / 8
+		}
+		e.at = now + time.Duration(e.random()%uint64(spread)) + 1
 		return false
 	}
 	if now < e.at {
@@ -35,5 +41,6 @@ func (e *election) due(now time.Duration, free func() bool) bool {
 	return true
 }
 
-// soon plans a campaign for now: of a range that nobody has led yet and that we are to lead.
-func (e *election) soon(now time.Duration) { e.heard, e.at = 0, max(now, 1) }
+// soon plans a campaign for now: of a range that nobody has led yet and that we are to lead. The others may not have it
+// yet, so it may take a few.
+func (e *election) soon(now time.Duration) { e.heard, e.at, e.eager = 0, max(now, 1), 10 }

@@ -12,6 +12,8 @@ import (
 
 // Execute serves the requests of a batch, those of one batch in parallel. It blocks until all are answered.
 func (s *Store) Execute(b *kv.Batch) *kv.BatchReply {
+	s.serving.Add(1)
+	defer s.serving.Add(-1)
 	out := &kv.BatchReply{Responses: make([]kv.Response, len(b.Requests))}
 	last := len(b.Requests) - 1
 	g := rt.NewGroup(s.opts.RT)

@@ -30,7 +30,12 @@ func (r *Replica) transferLease(target kv.NodeID, prefer bool) *kv.Error {
 	if !r.admin.lock(limit) {
 		return kv.Errorf(kv.ErrUnavailable, "another change of the range is under way")
 	}
-	defer r.admin.unlock()
+	unlock := true
+	defer func() {
+		if unlock {
+			r.admin.unlock()
+		}
+	}()
 	view, kerr := r.lease.check(r.lease.servedSoFar())
 	if kerr != nil {
 		return kerr
@@ -52,22 +57,35 @@ func (r *Replica) transferLease(target kv.NodeID, prefer bool) *kv.Error {
 		}
 	})
 	r.store.opts.Metrics.Transfers.Inc()
-	for began := r.store.opts.RT.Now(); r.store.opts.RT.Now()-began < limit && !r.store.stopped(); {
-		if term, leads := r.lease.leads(); !leads || term != view.term {
-			return nil // done, or lost to somebody else
-		}
-		if kerr = r.handOver(view.term, target, prefer); kerr == nil {
-			break
-		}
-		r.store.opts.RT.Sleep(r.store.opts.Tick / 2)
+	over := r.store.opts.RT.NewSignal()
+	r.store.tasks.Go("handover", func() {
+		defer r.admin.unlock()
+		r.handOverUntilDone(view.term, target, prefer)
+		over.Fire()
+	})
+	unlock = false
+	if !over.Wait(limit) {
+		return kv.Errorf(kv.ErrAmbiguous, "the lease is being handed over to node %d", target)
 	}
-	for began := r.store.opts.RT.Now(); r.store.opts.RT.Now()-began < limit && !r.store.stopped(); {
-		if term, leads := r.lease.leads(); !leads || term != view.term {
-			return nil
+	return nil
+}
+
+// handOverUntilDone does not give up: a leader that has stopped serving must cease to lead.
+func (r *Replica) handOverUntilDone(term uint64, target kv.NodeID, prefer bool) {
+	committed := false
+	for !r.store.stopped() {
+		if now, leads := r.lease.leads(); !leads || now != term {
+			return
+		}
+		if !committed {
+			e := r.handOver(term, target, prefer)
+			committed = e == nil
+			if e != nil {
+				r.log.Info("handing over", "to", target, "err", e)
+			}
 		}
 		r.store.opts.RT.Sleep(r.store.opts.Tick / 4)
 	}
-	return kv.Errorf(kv.ErrAmbiguous, "the lease is being handed over to node %d", target)
 }
 
 // handOver is steps 2 and 3. What comes after happens in the range's task, even if nobody waits any more.
@@ -111,12 +129,11 @@ func (r *Replica) pushHandover() {
 		return
 	}
 	d := r.desc.Load()
-	nodes := slices.DeleteFunc(votersOf(d), func(n kv.NodeID) bool { return n == r.store.opts.Node })
-	if len(nodes) == 0 {
-		return
-	}
+	nodes := slices.DeleteFunc(votersOf(d), func(n kv.NodeID) bool {
+		return n == r.store.opts.Node || !r.store.opts.Cluster.Alive(n)
+	})
 	to := h.target
-	if h.tried > 1 {
+	if h.tried > 1 && len(nodes) > 0 {
 		to = nodes[h.tried%len(nodes)]
 	}
 	h.tried++

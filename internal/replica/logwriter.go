@@ -31,6 +31,7 @@ func (r *Replica) append(m *raftpb.Message) {
 		}
 		j.restart = &at
 		r.raftLog.submitted = at.index
+		r.raftLog.restarting++
 		j.clears = append(j.clears, pair{logKey(r.id, logEntry), logKey(r.id, logEntry+1)})
 		j.sets = append(j.sets, pair{logKey(r.id, logTruncated), at.encode()})
 	}
@@ -150,6 +151,7 @@ func (ev *written) handle(r *Replica) {
 	r.writing--
 	if ev.j.restart != nil {
 		r.raftLog.reset(*ev.j.restart)
+		r.raftLog.restarting--
 	}
 	if ev.j.append == nil {
 		return

@@ -26,9 +26,8 @@ import (
 type proposals struct {
 	r       *Replica
 	pending map[uint64]*proposal
-	base    uint64 // of ids: drawn by each process, so that none is met again after a restart
-	next    uint64
-	count   atomic.Int32 // of pending and of those in the queue
+	last    atomic.Uint64 // id; it begins at random in each process, so that none is met again after a restart
+	count   atomic.Int32  // of pending and of those in the queue
 }
 
 // proposal is one command on its way.
@@ -36,12 +35,13 @@ type proposal struct {
 	cmd    command
 	data   []byte
 	change *raftpb.ConfChangeV2 // a change of membership; its context is data
-	done   func(*kv.Error)      // called once, in the range's task, with the outcome; must not block
+	done   func(*kv.Error)      // called once, mostly in the range's task, with the outcome; must not block
 	at     time.Duration
 }
 
 func (p *proposals) init(r *Replica) {
-	p.r, p.pending, p.base = r, map[uint64]*proposal{}, r.store.opts.RT.Uint64()
+	p.r, p.pending = r, map[uint64]*proposal{}
+	p.last.Store(r.store.opts.RT.Uint64())
 }
 
 // propose sends a command on its way; any task may call it. done is called exactly once.
@@ -52,10 +52,19 @@ func (r *Replica) propose(p *proposal) {
 		return
 	}
 	p.at = r.store.opts.RT.Now()
-	p.cmd.Node = r.store.opts.Node
+	p.cmd.Node, p.cmd.ID = r.store.opts.Node, r.proposals.last.Add(1)
+	var err error
+	switch p.data, err = p.cmd.encode(); {
+	case err != nil:
+		r.proposals.finish(p, kv.Errorf(kv.ErrInternal, "%v", err))
+		return
+	case len(p.data) > r.store.opts.MaxCommand:
+		r.proposals.finish(p, kv.Errorf(kv.ErrInternal, "a command of %d bytes is larger than the limit of %d; write less in one transaction", len(p.data), r.store.opts.MaxCommand))
+		return
+	}
+	p.cmd.Batch = nil // data has it
 	if !r.queue.Push((*proposeEvent)(p)) {
-		r.proposals.count.Add(-1)
-		p.done(kv.Errorf(kv.ErrUnavailable, "the node is stopping"))
+		r.proposals.finish(p, kv.Errorf(kv.ErrUnavailable, "the node is stopping"))
 	}
 }
 
@@ -87,17 +96,7 @@ func (p *proposals) submit(q *proposal) {
 		p.finish(q, kv.Errorf(kv.ErrUnavailable, "the lease of term %d is over", q.cmd.Term))
 		return
 	}
-	p.next++
-	q.cmd.ID = p.base + p.next
 	var err error
-	if q.data, err = q.cmd.encode(); err != nil {
-		p.finish(q, kv.Errorf(kv.ErrInternal, "%v", err))
-		return
-	}
-	if len(q.data) > r.store.opts.MaxCommand {
-		p.finish(q, kv.Errorf(kv.ErrInternal, "a command of %d bytes is larger than the limit of %d; write less in one transaction", len(q.data), r.store.opts.MaxCommand))
-		return
-	}
 	if q.change != nil {
 		q.change.Context = q.data
 		err = r.rn.ProposeConfChange(q.change)
@@ -111,7 +110,7 @@ func (p *proposals) submit(q *proposal) {
 		p.finish(q, kv.Errorf(kv.ErrInternal, "%v", err))
 	default:
 		r.store.opts.Metrics.Proposals.Inc()
-		q.data, q.cmd.Batch = nil, nil // Raft has them
+		q.data = nil // Raft has it
 		p.pending[q.cmd.ID] = q
 	}
 }

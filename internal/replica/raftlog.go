@@ -27,6 +27,8 @@ type raftLog struct {
 	last  entryID           // the last durable entry
 	// submitted is the last index that was given to the log writer: with what is on its way there, the end of the log.
 	submitted uint64
+	// restarting counts the restarts on their way to the log writer. Until they are done this log is the old one.
+	restarting int
 
 	cache     []*raftpb.Entry
 	cacheSize int

@@ -76,6 +76,8 @@ func (in *incomingSnapshots) add(c *kv.SnapshotChunk, now time.Duration, limit i
 
 // HandleSnapshot takes in a chunk. The last one is answered when the snapshot has been applied, or was not needed.
 func (s *Store) HandleSnapshot(c *kv.SnapshotChunk) *kv.Ack {
+	s.serving.Add(1)
+	defer s.serving.Add(-1)
 	if err := s.handleSnapshot(c); err != nil {
 		return &kv.Ack{Error: err.Error()}
 	}

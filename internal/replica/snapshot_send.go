@@ -45,7 +45,7 @@ func (r *Replica) sendSnapshot(m *raftpb.Message) {
 	first := &kv.SnapshotChunk{ID: r.store.opts.RT.Uint64(), Desc: *d, To: to}
 	state := r.store.opts.Engines.State.NewSnapshot()
 	last := r.wrap(out, 0)
-	r.store.opts.RT.Go("snapshot", func() {
+	r.store.tasks.Go("snapshot", func() {
 		defer r.store.sending.unlock()
 		defer state.Close()
 		report((&snapshotSender{s: r.store, next: first, to: to.Node}).send(state, last))

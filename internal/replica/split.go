@@ -127,6 +127,7 @@ func (ev *initialized) handle(r *Replica) {
 	}
 	if ev.first {
 		r.election.soon(r.store.opts.RT.Now())
+		r.campaign()
 	} else {
 		r.election.hear(r.store.opts.RT.Now()) // leave it to the node that led the left half
 	}

@@ -33,6 +33,7 @@ type Store struct {
 	failed  sync.Once
 	failure atomic.Pointer[error]
 	tasks   *rt.Group
+	serving atomic.Int64        // requests and snapshots in their callers\' tasks
 	publish *rt.Queue[struct{}] // wakes the publication of descriptors
 
 	addresses sync.Map // raftAddress -> kv.NodeID: where members were heard of that no descriptor here names yet
@@ -144,6 +145,11 @@ func (s *Store) Stop(drain time.Duration) error {
 	s.publish.Close()
 	if !s.tasks.Wait(stopLimit) {
 		return errors.New("replica: tasks are still running; the disk may be stuck")
+	}
+	for end := s.opts.RT.Now() + stopLimit; s.serving.Load() > 0; s.opts.RT.Sleep(s.opts.Tick / 4) {
+		if s.opts.RT.Now() >= end {
+			return errors.New("replica: requests are still being served")
+		}
 	}
 	return nil
 }

@@ -53,6 +53,9 @@ type truncation struct{ durable entryID }
 
 func (ev *truncation) handle(r *Replica) {
 	l := r.raftLog
+	if l.restarting > 0 {
+		return // the log that a snapshot leaves begins elsewhere
+	}
 	to := l.size.keep(r.store.opts.KeepBytes)
 	if keep := r.store.opts.KeepEntries; l.last.index > keep {
 		to = max(to, l.last.index-keep)
