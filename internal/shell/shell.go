@@ -22,6 +22,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/peterh/liner"
+
+	"github.com/longitude-db/longitude/internal/client"
 )
 
 // Shell runs statements and prints their results.
@@ -32,7 +34,8 @@ type Shell struct {
 	Err   io.Writer
 	Table bool // print tables and times, not tab-separated lines
 
-	conn *sql.Conn
+	conn     *sql.Conn
+	database string // that a USE chose; a new connection gets it again
 }
 
 // Run carries out the statements of a text, the last of which needs no semicolon, and stops at the first that fails.
@@ -146,11 +149,29 @@ func (s *Shell) interruptible(ctx context.Context, q string) error {
 	return s.statement(ctx, q)
 }
 
+// connect makes sure that there is a connection. A new one has the database of the one before, and nothing else of it.
 func (s *Shell) connect(ctx context.Context) (err error) {
-	if s.conn == nil {
-		s.conn, err = s.DB.Conn(ctx)
+	if s.conn != nil {
+		return nil
+	}
+	if s.conn, err = s.DB.Conn(ctx); err != nil || s.database == "" {
+		return err
+	}
+	if _, err = s.conn.ExecContext(ctx, "USE "+client.QuoteName(s.database)); err != nil {
+		s.Close()
 	}
 	return err
+}
+
+// noteDatabase remembers what a USE chose.
+func (s *Shell) noteDatabase(ctx context.Context, q string) {
+	if f := strings.Fields(q); len(f) == 0 || !strings.EqualFold(f[0], "USE") {
+		return
+	}
+	var name sql.NullString
+	if s.conn.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&name) == nil {
+		s.database = name.String
+	}
 }
 
 // Close ends the connection.
@@ -180,6 +201,7 @@ func (s *Shell) send(ctx context.Context, q string, start time.Time) error {
 		if err != nil {
 			return err
 		}
+		s.noteDatabase(ctx, q)
 		if s.Table {
 			n, _ := res.RowsAffected() // never fails with this driver
 			fmt.Fprintf(s.Out, "ok, %s changed (%s)\n", count(int(n)), took(start))
@@ -214,9 +236,10 @@ func Explain(err error, addr string) error {
 	case errors.As(err, &answer):
 		return fmt.Errorf("ERROR %d (%s): %s", answer.Number, answer.SQLState[:], answer.Message)
 	case errors.Is(err, context.Canceled):
-		return errors.New("stopped; a statement that writes may have been carried out all the same")
+		return errors.New("stopped; a statement that writes may have been carried out all the same\n" +
+			"the next one gets a new connection: settings, and a transaction that was open, are gone")
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("lost the connection to %s: %w\nthe statement may or may not have been carried out; the next one gets a new connection", addr, err)
+		return fmt.Errorf("lost the connection to %s: %w\nthe statement may or may not have been carried out; the next one gets a new connection, without the settings of this one", addr, err)
 	}
 	return fmt.Errorf("cannot reach %s: %w\nhint: name a node's SQL address with --url mysql://root@host:port", addr, err)
 }
