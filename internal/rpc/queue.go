@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/longitude-db/longitude/internal/hrsleep"
 )
 
 var (
@@ -125,7 +127,7 @@ func (q *queue) writeTo(w io.Writer, written func(frames, bytes int)) error {
 			if err == nil && q.latency > 0 {
 				if d := time.Until(f.due); d > 0 {
 					if err = bw.Flush(); err == nil {
-						sleepExactly(d)
+						hrsleep.Sleep(d)
 					}
 				}
 			}

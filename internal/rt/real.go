@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/longitude-db/longitude/internal/hrsleep"
 )
 
 // New returns the runtime of production: goroutines and the system's monotonic clock.
@@ -12,7 +14,7 @@ func New() Runtime { return &real{base: time.Now()} }
 type real struct{ base time.Time }
 
 func (r *real) Now() time.Duration     { return time.Since(r.base) }
-func (r *real) Sleep(d time.Duration)  { time.Sleep(d) }
+func (r *real) Sleep(d time.Duration)  { hrsleep.Sleep(d) }
 func (r *real) Go(_ string, fn func()) { go fn() }
 func (r *real) NewSignal() Signal      { return &realSignal{ch: make(chan struct{})} }
 func (r *real) Uint64() uint64         { return rand.Uint64() }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package hrsleep
+
+import "time"
+
+func sleepFine(time.Duration) bool { return false }
