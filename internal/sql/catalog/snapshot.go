@@ -106,11 +106,11 @@ func (s *Snapshot) References(database, table string) (fks []ForeignKey) {
 	return fks
 }
 
-// ForeignKey returns the foreign key of that name, or nil. (Names are unique within a database; of several databases any.)
-func (s *Snapshot) ForeignKey(name string) *ForeignKey {
+// ForeignKey returns the foreign key of that name on a table of that name, or nil.
+func (s *Snapshot) ForeignKey(table, name string) *ForeignKey {
 	for _, t := range s.tables {
 		for i := range t.ForeignKeys {
-			if strings.EqualFold(t.ForeignKeys[i].Name, name) {
+			if strings.EqualFold(t.Name, table) && strings.EqualFold(t.ForeignKeys[i].Name, name) {
 				return &t.ForeignKeys[i]
 			}
 		}

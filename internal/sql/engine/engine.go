@@ -70,6 +70,7 @@ type Router interface {
 	Split(ctx context.Context, key kv.Key) error
 	TransferLease(ctx context.Context, key kv.Key, to kv.NodeID) error
 	Lookup(ctx context.Context, key kv.Key) (*kv.RangeDescriptor, error)
+	Leaseholder(id kv.RangeID) kv.NodeID // as far as known; 0: not
 }
 
 // MySQLVersion is the version whose dialect is spoken.

@@ -131,7 +131,7 @@ func (e *Engine) clientError(ctx context.Context, err error, t *tx) *mysql.SQLEr
 func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError {
 	err = cause(err)
 	if own, ok := err.(*mysql.SQLError); ok {
-		return own
+		return withState(own)
 	}
 	if text, ok := uniqueKeyText(err); ok {
 		return mysql.NewSQLError(1062, "23000", "%s", text)
@@ -156,17 +156,21 @@ func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError
 	if errors.Is(err, context.Canceled) || ctx.Err() != nil {
 		return mysql.NewSQLError(1317, "70100", "Query execution was interrupted")
 	}
-	out := sql.CastSQLError(err)
-	if state, ok := states[out.Num]; ok && (out.State == "" || out.State == "HY000") {
-		out.State = state
-	}
-	if out.State == "" {
-		out.State = "HY000"
-	}
+	out := withState(sql.CastSQLError(err))
 	if out.Num == 1105 && strings.HasPrefix(out.Message, "syntax error") {
 		out.Num, out.State = 1064, "42000"
 	}
 	return out
+}
+
+func withState(e *mysql.SQLError) *mysql.SQLError {
+	if state, ok := states[e.Num]; ok && (e.State == "" || e.State == "HY000") {
+		e.State = state
+	}
+	if e.State == "" {
+		e.State = "HY000"
+	}
+	return e
 }
 
 // text is the engine's message, in MySQL's words where clients look at them.
@@ -174,9 +178,9 @@ func text(err error, t *tx) string {
 	s := err.Error()
 	switch {
 	case sql.ErrForeignKeyChildViolation.Is(err):
-		return "Cannot add or update a child row: a foreign key constraint fails" + constraintText(quoted(s, "fk: `", "`"), t)
+		return "Cannot add or update a child row: a foreign key constraint fails" + constraintText(quoted(s, " table: `", "`"), quoted(s, "fk: `", "`"), t)
 	case sql.ErrForeignKeyParentViolation.Is(err):
-		return "Cannot delete or update a parent row: a foreign key constraint fails" + constraintText(quoted(s, "fk: `", "`"), t)
+		return "Cannot delete or update a parent row: a foreign key constraint fails" + constraintText(quoted(s, " table: `", "`"), quoted(s, "fk: `", "`"), t)
 	case sql.ErrCheckConstraintViolated.Is(err):
 		return fmt.Sprintf("Check constraint '%s' is violated.", quoted(s, "\"", "\""))
 	case sql.ErrInsertIntoNonNullableProvidedNull.Is(err):
@@ -195,11 +199,11 @@ func quoted(s, from, to string) string {
 }
 
 // constraintText describes a foreign key as MySQL does.
-func constraintText(name string, t *tx) string {
+func constraintText(table, name string, t *tx) string {
 	if t == nil || t.schema == nil {
 		return fmt.Sprintf(" (CONSTRAINT `%s`)", name)
 	}
-	f := t.schema.snap.ForeignKey(name)
+	f := t.schema.snap.ForeignKey(table, name)
 	if f == nil {
 		return fmt.Sprintf(" (CONSTRAINT `%s`)", name)
 	}

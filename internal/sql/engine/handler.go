@@ -9,6 +9,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
@@ -50,28 +52,49 @@ func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, p *mysql.Pr
 	return err
 }
 
-// ComPrepare implements mysql.Handler. What preparing reads of the catalog is no part of a transaction.
-func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, p *mysql.PrepareData) (fields []*querypb.Field, err error) {
+// ComPrepare implements mysql.Handler. What preparing reads of the catalog is no part of a transaction, unless one is open.
+func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _ *mysql.PrepareData) (fields []*querypb.Field, err error) {
 	defer h.recovered(query, &err)
 	sc, err := h.sm.NewContextWithQuery(ctx, c, query)
 	if err != nil {
-		return nil, err
+		return nil, h.e.clientError(ctx, err, nil)
 	}
-	before := sc.GetTransaction()
-	fields, err = h.Handler.ComPrepare(ctx, c, query, p)
-	if s, ok := sc.Session.(*Session); ok && before == nil {
-		if t, ok := s.GetTransaction().(*tx); ok && t != nil {
-			if err != nil {
-				err = h.e.clientError(ctx, err, t)
+	s, ok := sc.Session.(*Session)
+	if !ok {
+		return nil, mysql.NewSQLError(1105, "HY000", "session of unknown kind %T", sc.Session)
+	}
+	if sc, err = sc.ProcessList.BeginOperation(sc); err != nil {
+		return nil, h.e.clientError(ctx, err, nil)
+	}
+	defer sc.ProcessList.EndOperation(sc)
+	if s.GetTransaction() == nil {
+		defer func() {
+			if t, ok := s.GetTransaction().(*tx); ok && t != nil {
+				t.rollback(ctx)
 			}
-			t.rollback(ctx)
-		}
-		s.SetTransaction(nil)
+			s.SetTransaction(nil)
+		}()
 	}
+	n, err := h.e.gms.PrepareQuery(sc, query)
 	if err != nil {
-		err = h.e.clientError(ctx, err, nil)
+		t, _ := s.GetTransaction().(*tx)
+		return nil, h.e.clientError(ctx, err, t)
 	}
-	return fields, err
+	if noRows(n) || types.IsOkResultSchema(n.Schema(sc)) {
+		return nil, nil
+	}
+	return resultFields(sc, n.Schema(sc)), nil
+}
+
+// noRows reports whether a statement answers with a count, whatever its plan says before it is analyzed.
+func noRows(n sql.Node) bool {
+	switch n := n.(type) {
+	case *plan.InsertInto:
+		return n.Returning == nil
+	case *plan.Update, *plan.UpdateJoin, *plan.DeleteFrom:
+		return true
+	}
+	return false
 }
 
 // ComInitDB implements mysql.Handler.

@@ -22,7 +22,7 @@ import (
 
 func (e *Engine) registerProcedures() {
 	rows := sql.Schema{{Name: "table_name", Type: textType}, {Name: "index_name", Type: textType}, {Name: "key", Type: textType},
-		{Name: "range_id", Type: types.Uint64}, {Name: "leaseholder", Type: types.Uint32}}
+		{Name: "range_id", Type: types.Uint64}, {Name: "leaseholder", Type: types.Uint32, Nullable: true}}
 	for _, p := range []struct {
 		name string
 		fn   any
@@ -76,9 +76,13 @@ func (e *Engine) placed(ctx *sql.Context, key kv.Key, x *indexLayout, node kv.No
 		return nil, err
 	}
 	if node == 0 {
-		node = d.Preferred
+		node = e.o.Router.Leaseholder(d.ID)
 	}
-	return sql.RowsToRowIter(sql.Row{x.table.desc.Name, x.desc.Name, printKey(key), uint64(d.ID), uint32(node)}), nil
+	var leaseholder any // NULL: a range that was made just now has none yet that we know of
+	if node != 0 {
+		leaseholder = uint32(node)
+	}
+	return sql.RowsToRowIter(sql.Row{x.table.desc.Name, x.desc.Name, printKey(key), uint64(d.ID), leaseholder}), nil
 }
 
 // keyOf is the key where the rows with these values of an index begin.

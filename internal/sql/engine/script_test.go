@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 		}
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			c := startCluster(t, nodes)
+			c.waitReplicated()
 			for _, f := range files {
 				name := strings.TrimSuffix(filepath.Base(f), ".txt")
 				t.Run(name, func(t *testing.T) { runScript(t, c, "d_"+name, f) })
@@ -41,7 +42,7 @@ func TestScripts(t *testing.T) {
 }
 
 // keyText is a key of the key-value store, which depends on what was created before.
-var keyText = regexp.MustCompile(`\\x04\\x01[^\t\n]*`)
+var keyText = regexp.MustCompile(`\\x04\\x01[^\t\n",)]*`)
 
 func runScript(t *testing.T, c *cluster, db, file string) {
 	conns := map[string]*sql.Conn{}

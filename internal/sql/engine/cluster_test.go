@@ -1,0 +1,352 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// waitReplicated waits until every range has a voter on every node.
+func (c *cluster) waitReplicated() {
+	c.t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		ready := true
+		for _, r := range c.nodes[0].node.Store.Ranges() {
+			ready = ready && r.Desc.Voters() == len(c.nodes)
+		}
+		if ready {
+			return
+		}
+		if time.Now().After(end) {
+			c.t.Fatal("the ranges are not replicated after 30 s")
+		}
+	}
+}
+
+// again runs fn in a transaction until no error 1213 ends it, as a client does.
+func again(db *sql.DB, fn func(*sql.Tx) error) error {
+	for {
+		tx, err := db.Begin()
+		if err != nil {
+			return err
+		}
+		if err = fn(tx); err == nil {
+			err = tx.Commit()
+		} else {
+			_ = tx.Rollback()
+		}
+		if code(err) != 1213 {
+			return err
+		}
+	}
+}
+
+// H3: what one node has acknowledged, every other one sees at once, data and schema.
+func TestSchemaIsSeenEverywhere(t *testing.T) {
+	c := startCluster(t, 3)
+	c.nodes[0].exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)")
+	for i := range 12 {
+		at, from := c.nodes[i%3], c.nodes[(i+1)%3]
+		at.exec(fmt.Sprintf("ALTER TABLE d.t ADD COLUMN c%d INT DEFAULT %d", i, i), fmt.Sprintf("INSERT INTO d.t (id) VALUES (%d)", i))
+		got := from.query(fmt.Sprintf("SELECT c%d FROM d.t WHERE id = %d", i, i))
+		if len(got) != 1 || got[0] != fmt.Sprint(i) {
+			t.Fatalf("node %d sees %v of what node %d did", from.id, got, at.id)
+		}
+	}
+	c.nodes[1].exec("DROP TABLE d.t")
+	if _, err := c.nodes[2].root.Exec("INSERT INTO d.t (id) VALUES (99)"); code(err) != 1146 {
+		t.Errorf("insert into a dropped table: %v", err)
+	}
+}
+
+const socialRead = "SELECT posts.id, posts.title, COUNT(*) FROM posts LEFT JOIN likes ON posts.id = likes.post_id GROUP BY posts.id ORDER BY COUNT(*) DESC"
+
+// The read of the social workload asks each node at most once for each table, however its rows are spread.
+func TestSocialReadRounds(t *testing.T) {
+	c := startCluster(t, 3)
+	s := c.nodes[0]
+	s.root.SetMaxOpenConns(1)
+	s.exec("CREATE DATABASE d", "USE d", "CREATE TABLE posts(id INTEGER PRIMARY KEY, title TEXT)",
+		"CREATE TABLE likes(id SERIAL PRIMARY KEY, post_id INTEGER, FOREIGN KEY (post_id) REFERENCES posts (id), INDEX (post_id))")
+	c.waitReplicated()
+	for i, at := range []int{34, 67} {
+		s.exec(fmt.Sprintf("CALL longitude_split('posts', 'PRIMARY', %d)", at), fmt.Sprintf("CALL longitude_split('likes', 'post_id', %d)", at))
+		for _, index := range []string{"'posts', 'PRIMARY'", "'likes', 'post_id'"} {
+			s.exec(fmt.Sprintf("CALL longitude_move_lease(%s, %d, %d)", index, at, c.nodes[i+1].id))
+		}
+	}
+	var posts, likes []string
+	for i := range 100 {
+		posts = append(posts, fmt.Sprintf("(%d, 'title %d')", i+1, i+1))
+	}
+	for i := range 1000 {
+		likes = append(likes, fmt.Sprintf("(%d)", i%100+1))
+	}
+	s.exec("INSERT INTO posts VALUES "+strings.Join(posts, ","), "INSERT INTO likes(post_id) VALUES "+strings.Join(likes, ","))
+	s.query(socialRead) // sizes and leaseholders become known
+
+	var batches, reads atomic.Int64
+	c.calls = func(_ kv.NodeID, m *kv.Message) {
+		if m.Batch == nil {
+			return
+		}
+		for _, q := range m.Batch.Requests {
+			if q.Read != nil {
+				batches.Add(1)
+				break
+			}
+		}
+		for _, q := range m.Batch.Requests {
+			if q.Read != nil {
+				reads.Add(1)
+			}
+		}
+	}
+	got := s.query(socialRead)
+	c.calls = nil
+	if len(got) != 100 || !strings.HasSuffix(got[0], "\t10") {
+		t.Fatalf("%d rows, the first %q", len(got), got[0])
+	}
+	// Two other nodes, two tables, and now and then the catalog is read ahead.
+	if b := batches.Load(); b > 5 {
+		t.Errorf("the read took %d messages with %d reads to other nodes", b, reads.Load())
+	}
+}
+
+// Concurrent transfers between accounts in several ranges, through all nodes, in both orderings: the total is always the
+// same for whoever looks.
+func TestBank(t *testing.T) {
+	const accounts, balance = 12, 100
+	c := startCluster(t, 3)
+	s := c.nodes[0]
+	s.root.SetMaxOpenConns(1)
+	s.exec("CREATE DATABASE bank", "USE bank", "CREATE TABLE accounts (id INT PRIMARY KEY, owner VARCHAR(20), balance INT NOT NULL, KEY (balance), CHECK (balance >= 0))")
+	for i := range accounts {
+		s.exec(fmt.Sprintf("INSERT INTO accounts VALUES (%d, 'owner %d', %d)", i, i, balance))
+	}
+	c.waitReplicated()
+	s.exec("CALL longitude_split('accounts', 'PRIMARY', 4)", "CALL longitude_split('accounts', 'PRIMARY', 8)",
+		fmt.Sprintf("CALL longitude_move_lease('accounts', 'PRIMARY', 4, %d)", c.nodes[1].id))
+	end := time.Now().Add(3 * time.Second)
+	var wg sync.WaitGroup
+	var transfers, refused, sums atomic.Int64
+	for w := range 9 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			r := rand.New(rand.NewSource(int64(w)))
+			db := c.nodes[w%3].open(t, "")
+			defer db.Close()
+			conn := func(q string, args ...any) error { _, err := db.Exec(q, args...); return err }
+			db.SetMaxOpenConns(1)
+			if w%2 == 1 {
+				if err := conn("SET longitude_ordering = 'uncertainty'"); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			for time.Now().Before(end) {
+				if w < 3 {
+					got, err := rows(db, "SELECT SUM(balance), COUNT(*), MIN(balance) >= 0 FROM bank.accounts")
+					if err != nil || len(got) != 1 || got[0] != fmt.Sprintf("%d\t%d\t1", accounts*balance, accounts) {
+						t.Errorf("%v, %v", got, err)
+						return
+					}
+					sums.Add(1)
+					continue
+				}
+				from, to, n := r.Intn(accounts), r.Intn(accounts), r.Intn(40)
+				err := again(db, func(tx *sql.Tx) error {
+					var have int
+					if err := tx.QueryRow("SELECT balance FROM bank.accounts WHERE id = ?", from).Scan(&have); err != nil {
+						return err
+					}
+					if _, err := tx.Exec("UPDATE bank.accounts SET balance = balance - ? WHERE id = ?", n, from); err != nil {
+						return err
+					}
+					_, err := tx.Exec("UPDATE bank.accounts SET balance = balance + ? WHERE id = ?", n, to)
+					return err
+				})
+				switch code(err) {
+				case 0:
+					transfers.Add(1)
+				case 3819:
+					refused.Add(1)
+				default:
+					t.Errorf("transfer: %v", err)
+					return
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	t.Logf("%d transfers, %d refused, %d sums", transfers.Load(), refused.Load(), sums.Load())
+	if transfers.Load() == 0 || sums.Load() == 0 {
+		t.Error("nothing was done")
+	}
+	s.checkIndexes(t)
+}
+
+// Indexes are built while others write to the table, through other nodes.
+func TestIndexBuiltUnderLoad(t *testing.T) {
+	c := startCluster(t, 2)
+	s := c.nodes[0]
+	s.root.SetMaxOpenConns(1)
+	s.exec("CREATE DATABASE d", "USE d", "CREATE TABLE t (id INT PRIMARY KEY, k INT, v VARCHAR(20))")
+	var vs []string
+	for i := range 3000 {
+		vs = append(vs, fmt.Sprintf("(%d, %d, 'v%d')", i, i, i))
+	}
+	s.exec("INSERT INTO t VALUES " + strings.Join(vs, ","))
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	var writes atomic.Int64
+	for w := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			r := rand.New(rand.NewSource(int64(w)))
+			db := c.nodes[w%2].open(t, "")
+			defer db.Close()
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				id := r.Intn(3000)
+				var err error
+				switch r.Intn(3) {
+				case 0:
+					_, err = db.Exec("UPDATE d.t SET k = ? WHERE id = ?", 10_000+w*1_000_000+n, id)
+				case 1:
+					_, err = db.Exec("DELETE FROM d.t WHERE id = ?", id)
+				case 2:
+					_, err = db.Exec("INSERT IGNORE INTO d.t (id, k, v) VALUES (?, ?, 'new')", id, 20_000+w*1_000_000+n)
+				}
+				if err != nil && code(err) != 1213 {
+					t.Errorf("writer: %v", err)
+					return
+				}
+				writes.Add(1)
+			}
+		}()
+	}
+	s.exec("CREATE INDEX kv ON t (k, v)", "CREATE UNIQUE INDEX k ON t (k)", "ALTER TABLE t ADD COLUMN w INT NOT NULL DEFAULT 5", "CREATE INDEX w ON t (w)", "DROP INDEX kv ON t")
+	close(stop)
+	wg.Wait()
+	t.Logf("%d writes meanwhile", writes.Load())
+	s.checkIndexes(t)
+	a, b := s.query("SELECT COUNT(*), SUM(id) FROM t"), s.query("SELECT COUNT(*), SUM(id) FROM t WHERE w = 5")
+	if a[0] != b[0] {
+		t.Errorf("by rows %v, by index %v", a, b)
+	}
+}
+
+// Each ordering shows the anomalies that it permits, and no others: here those between two keys that both refuse.
+func TestAnomalies(t *testing.T) {
+	c := startCluster(t, 2)
+	s := c.nodes[0]
+	s.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)")
+	for _, ordering := range []txn.Ordering{txn.Wait, txn.Uncertainty} {
+		t.Run(ordering.String(), func(t *testing.T) {
+			type session struct{ *sql.Conn }
+			open := func(n int) session {
+				x, err := c.nodes[n].root.Conn(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = x.Close() })
+				if _, err := x.ExecContext(context.Background(), "SET longitude_ordering = '"+ordering.String()+"'"); err != nil {
+					t.Fatal(err)
+				}
+				return session{x}
+			}
+			a, b := open(0), open(1)
+			do := func(x session, q string) error { _, err := x.ExecContext(context.Background(), q); return err }
+			must := func(x session, qs ...string) {
+				t.Helper()
+				for _, q := range qs {
+					if err := do(x, q); err != nil {
+						t.Fatalf("%s: %v", q, err)
+					}
+				}
+			}
+			see := func(x session, q, want string) {
+				t.Helper()
+				got, err := rows(x, q)
+				if err != nil || strings.Join(got, " ") != want {
+					t.Fatalf("%s: %v, %v, want %s", q, got, err, want)
+				}
+			}
+			reset := func() { must(a, "REPLACE INTO d.t VALUES (1, 10), (2, 20)") }
+
+			t.Run("dirty read", func(t *testing.T) {
+				reset()
+				must(a, "BEGIN", "UPDATE d.t SET v = 11 WHERE id = 1")
+				see(b, "SELECT v FROM d.t WHERE id = 1", "10")
+				must(a, "ROLLBACK")
+			})
+			t.Run("non-repeatable read", func(t *testing.T) {
+				reset()
+				must(a, "BEGIN")
+				see(a, "SELECT v FROM d.t WHERE id = 1", "10")
+				must(b, "UPDATE d.t SET v = 11")
+				see(a, "SELECT v FROM d.t ORDER BY id", "10 20")
+				must(a, "COMMIT")
+			})
+			t.Run("phantom", func(t *testing.T) {
+				reset()
+				must(a, "BEGIN")
+				see(a, "SELECT COUNT(*) FROM d.t WHERE v > 15", "1")
+				must(b, "INSERT INTO d.t VALUES (3, 30)")
+				see(a, "SELECT COUNT(*) FROM d.t WHERE v > 15", "1")
+				must(a, "UPDATE d.t SET v = 21 WHERE id = 2")
+				if err := do(a, "COMMIT"); ordering == txn.Wait && err != nil && code(err) != 1213 {
+					t.Fatal(err)
+				}
+				must(b, "DELETE FROM d.t WHERE id = 3")
+			})
+			t.Run("lost update", func(t *testing.T) {
+				reset()
+				must(a, "BEGIN")
+				see(a, "SELECT v FROM d.t WHERE id = 1", "10")
+				must(b, "UPDATE d.t SET v = v + 1 WHERE id = 1")
+				must(a, "UPDATE d.t SET v = 100 WHERE id = 1")
+				if err := do(a, "COMMIT"); code(err) != 1213 {
+					t.Fatalf("commit over an update that was not seen: %v", err)
+				}
+				see(b, "SELECT v FROM d.t WHERE id = 1", "11")
+			})
+			t.Run("write skew", func(t *testing.T) {
+				reset()
+				must(a, "BEGIN")
+				must(b, "BEGIN")
+				see(a, "SELECT SUM(v) FROM d.t", "30")
+				see(b, "SELECT SUM(v) FROM d.t", "30")
+				must(a, "UPDATE d.t SET v = v - 30 WHERE id = 1")
+				must(b, "UPDATE d.t SET v = v - 30 WHERE id = 2")
+				first, second := do(a, "COMMIT"), do(b, "COMMIT")
+				if (code(first) == 0) == (code(second) == 0) || code(first)+code(second) != 1213 {
+					t.Fatalf("commits: %v, %v", first, second)
+				}
+			})
+			t.Run("recency", func(t *testing.T) { // what was acknowledged is seen by whoever starts later
+				reset()
+				for i := range 100 {
+					must(a, fmt.Sprintf("UPDATE d.t SET v = %d WHERE id = 1", i))
+					see(b, "SELECT v FROM d.t WHERE id = 1", fmt.Sprint(i))
+				}
+			})
+		})
+	}
+}
