@@ -20,7 +20,11 @@ import (
 	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/sql/engine"
 	"github.com/longitude-db/longitude/internal/storage"
+	"github.com/longitude-db/longitude/internal/txn"
 )
+
+// slowWait is a commit wait that people notice.
+const slowWait = 50 * time.Millisecond
 
 // Server is a running node.
 type Server struct {
@@ -81,6 +85,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.clock = clock.New(src, clock.Options{MaxUncertainty: o.MaxUncertainty, Log: o.Log})
+	_ = s.clock.Poll() // most sources answer at once; if this one does not, the node waits for it and says so
 	s.serveHTTP(ls[2])
 	if err := s.openNode(ctx, ls[0]); err != nil {
 		return nil, err
@@ -91,6 +96,10 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	s.phase.Store(phaseServing)
 	s.log.Info("serving", "node", s.ID(), "cluster", s.ClusterID().String(), "sql", s.addrs.SQL, "rpc", s.addrs.RPC, "http", s.addrs.HTTP,
 		"clock", o.Clock, "ordering", o.Ordering.String(), "version", o.Version)
+	if st, ok := src.(clock.Static); ok && st.D >= slowWait && o.Ordering == txn.Wait {
+		s.log.Warn("transactions that write wait out the assumed distance of the clocks", "wait", st.D.String(),
+			"hint", "with chronyd on the machines, --clock=chrony makes that about a millisecond")
+	}
 	return s, nil
 }
 
