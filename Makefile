@@ -16,8 +16,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # longer than all the tests. What decides about time, order and replication stands below it, and is tested with -race.
 LIST      = $(GO) list -tags $(TESTTAGS) -f '{{.ImportPath}} {{join .Deps " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...
 USESQL   := go-mysql-server|longitude/internal/(server|demo|sql/engine)
-RACEPKGS  = $(shell $(LIST) | grep -vE '$(USESQL)' | cut -d' ' -f1)
-SQLPKGS   = $(shell $(LIST) | grep -E '$(USESQL)' | cut -d' ' -f1 | grep -vE '/(e2e|internal/deps)$$')
+ASIDE    := /(e2e|internal/deps)$$
+RACEPKGS  = $(shell $(LIST) | grep -vE '$(USESQL)' | cut -d' ' -f1 | grep -vE '$(ASIDE)')
+SQLPKGS   = $(shell $(LIST) | grep -E '$(USESQL)' | cut -d' ' -f1 | grep -vE '$(ASIDE)')
 
 # make sim: the seed to replay with its trace, or how many seeds to run and from which.
 SEED  ?=
