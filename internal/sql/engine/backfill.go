@@ -339,5 +339,10 @@ func (f *indexFiller) Insert(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
+	pk, err := f.t.l.primaryKey(d)
+	if err != nil {
+		return err
+	}
+	f.tx.put(pk, f.t.l.rowValue(d)) // now with the virtual column
 	return f.conditional(ctx, newRow{[]write{{key, value, unique, f.x}}, d}, false)
 }

@@ -16,6 +16,10 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	switch n := n.(type) {
 	case *plan.InsertInto:
 		b.insert(ctx, n)
+	case *plan.TriggerExecutor:
+		if s, err := sessionOf(ctx); err == nil {
+			s.stmt.deferred = false // what a trigger reads has to include the rows so far
+		}
 	case *plan.Distinct:
 		return b.distinct(ctx, n, row)
 	case *plan.SetOp:

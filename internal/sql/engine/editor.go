@@ -16,8 +16,8 @@ import (
 //
 //   - A statement that is a transaction of its own and only inserts reads nothing: the commit refuses a key that is taken.
 //     So does a row whose key the node has generated itself.
-//   - Otherwise keys are looked up together, at the end of the statement or for each batch of rows; an update that moves
-//     keys among its rows therefore succeeds if the result has no duplicates.
+//   - Otherwise keys are looked up together: of an insert for each batch of rows, of an update at the end of the
+//     statement. One that moves keys among its rows therefore succeeds if the result has no duplicates.
 //   - A statement that reacts to duplicates (IGNORE, REPLACE, ON DUPLICATE KEY) looks up each row's keys, in one round.
 type editor struct {
 	t    *table
@@ -26,6 +26,9 @@ type editor struct {
 	err  error // why there is no transaction
 	rows []newRow
 	mark txn.Savepoint
+	// moves: rows that are there get other keys. They are looked up at the very end, because a key that is taken now may
+	// be that of a row yet to be moved.
+	moves bool
 }
 
 // newRow is a row whose keys are still to be looked up.
@@ -190,7 +193,7 @@ func (e *editor) conditional(ctx *sql.Context, r newRow, generated bool) error {
 // add takes a row, new or moved, whose keys have to be looked up.
 func (e *editor) add(ctx *sql.Context, r newRow) error {
 	e.rows = append(e.rows, r)
-	if e.s.stmt.deferred && len(e.rows) < lookupBatch {
+	if e.s.stmt.deferred && (e.moves || len(e.rows) < lookupBatch) {
 		return nil
 	}
 	return e.flush(ctx)
@@ -330,12 +333,35 @@ func (e *editor) old(ctx *sql.Context, row sql.Row) (datums, error) {
 		}
 	}
 	d, err := e.t.l.encodeRow(ctx, row, 0)
-	if err != nil || !e.t.l.desc.Keyless() {
-		return d, err
+	if err != nil {
+		return nil, err
+	}
+	if e.t.l.virtualIndex {
+		return e.stored(ctx, d)
+	}
+	if !e.t.l.desc.Keyless() {
+		return d, nil
 	}
 	id, err := e.s.stmt.takeRowID(e.t.l, d)
 	d[e.t.l.rowIDAt()].U = id
 	return d, err
+}
+
+// stored reads the row with this primary key. For tables with an index on a virtual column: of a row that it got by a
+// cascade or by REPLACE, the engine does not know what that column was.
+func (e *editor) stored(ctx *sql.Context, d datums) (datums, error) {
+	key, err := e.t.l.primaryKey(d)
+	if err != nil {
+		return nil, err
+	}
+	v, err := e.tx.get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if len(v) == 0 {
+		return nil, sql.ErrDeleteRowNotFound.New()
+	}
+	return e.t.l.decodeRow(key, v)
 }
 
 // Update implements sql.RowUpdater.
@@ -369,6 +395,7 @@ func (e *editor) Update(ctx *sql.Context, old, new sql.Row) error {
 	if len(moved) == 0 {
 		return nil
 	}
+	e.moves = true
 	return e.add(ctx, newRow{moved, will})
 }
 

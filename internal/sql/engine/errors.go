@@ -19,6 +19,8 @@ import (
 
 var errIDsExhausted = mysql.NewSQLError(1467, "HY000", "Failed to read auto-increment value from storage engine: the column's type has no values left")
 
+var errAccounts = mysql.NewSQLError(1235, "42000", "users, roles and privileges cannot be changed in this version: there is the user root, without a password, from this machine only")
+
 func errOrdering(v any) error {
 	return mysql.NewSQLError(1231, "42000", "Variable '%s' can't be set to the value of '%v': it is 'wait' (strictly serializable) or 'uncertainty'", orderingVariable, v)
 }
@@ -57,6 +59,7 @@ var codes = []struct {
 	{sql.ErrValueOutOfRange, 1264, "22003"},
 	{types.ErrLengthBeyondLimit, 1406, "22001"},
 	{types.ErrDataTruncatedForColumn, 1265, "01000"},
+	{types.ErrDataTruncatedForColumnAtRow, 1265, "01000"},
 	{sql.ErrInvalidValue, 1366, "HY000"},
 	{sql.ErrForeignKeyDropTable, 3730, "HY000"},
 	{sql.ErrInsertIntoMismatchValueCount, 1136, "21S01"},
@@ -113,12 +116,6 @@ func uniqueKeyText(err error) (string, bool) {
 func isCondition(err error) bool {
 	var e *kv.Error
 	return errors.As(err, &e) && e.Code == kv.ErrCondition
-}
-
-// isDuplicate reports whether the error is a duplicate key found by a statement.
-func isDuplicate(err error) bool {
-	err = cause(err)
-	return sql.ErrPrimaryKeyViolation.Is(err) || sql.ErrUniqueKeyViolation.Is(err)
 }
 
 // clientError is the error as the client gets it. t is the transaction in which it happened, if any.

@@ -124,7 +124,6 @@ type distinctIter struct {
 	sql.RowIter
 	key  *rowKey
 	on   []sql.Expression // what makes a row distinct; nil: all of it
-	skip int              // columns of outer scopes in front
 	seen map[string]struct{}
 }
 

@@ -35,6 +35,9 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
+	if managesAccounts(stmt) {
+		return remainder, x.h.e.clientError(x.ctx, errAccounts, nil)
+	}
 	if x.kind == changingCatalog {
 		if err := x.implicitCommit(sc); err != nil {
 			return remainder, err

@@ -63,3 +63,15 @@ func reacts(s sqlparser.Statement) bool {
 	}
 	return true
 }
+
+// managesAccounts reports whether a statement is about users, roles or privileges.
+func managesAccounts(s sqlparser.Statement) bool {
+	switch s := s.(type) {
+	case *sqlparser.CreateUser, *sqlparser.RenameUser, *sqlparser.DropUser, *sqlparser.CreateRole, *sqlparser.DropRole,
+		*sqlparser.GrantPrivilege, *sqlparser.GrantRole, *sqlparser.GrantProxy, *sqlparser.RevokePrivilege, *sqlparser.RevokeRole, *sqlparser.RevokeProxy:
+		return true
+	case *sqlparser.DDL:
+		return s.Authentication != nil
+	}
+	return false
+}

@@ -23,6 +23,9 @@ type layout struct {
 	indexes []*indexLayout // secondary, in the descriptor's order
 	autoInc int            // place of the AUTO_INCREMENT column, or -1
 	virtual []bool
+	stored  []bool // in the row's value: all but virtual columns that no index contains
+	// virtualIndex: an index contains a virtual column. The engine does not always know the value that it had.
+	virtualIndex bool
 }
 
 // indexLayout is how the entries of one index are encoded.
@@ -83,6 +86,7 @@ func newLayout(database string, t *catalog.Table) (*layout, error) {
 		l.columns = append(l.columns, rc)
 		l.decode = append(l.decode, fromDatum(typ))
 		l.virtual = append(l.virtual, c.Virtual)
+		l.stored = append(l.stored, !c.Virtual)
 	}
 	var err error
 	if l.primary, err = l.index(&t.Primary, true); err != nil {
@@ -98,6 +102,11 @@ func newLayout(database string, t *catalog.Table) (*layout, error) {
 			return nil, err
 		}
 		l.indexes = append(l.indexes, x)
+		for _, p := range x.parts {
+			if l.virtual[p.at] {
+				l.stored[p.at], l.virtualIndex = true, true
+			}
+		}
 	}
 	return l, nil
 }

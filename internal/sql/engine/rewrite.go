@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -186,6 +187,9 @@ func (r *rewriter) Close(ctx *sql.Context) error {
 
 // rewrite changes the descriptor in a way that needs all rows to be encoded anew.
 func (t *table) rewrite(ctx *sql.Context, fn func(*catalog.Table) error) error {
+	if t.l.virtualIndex {
+		return fmt.Errorf("table %s has an index on a virtual column: drop the index first", t.Name())
+	}
 	x, err := ddl(ctx)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func (x *indexLayout) appendParts(key kv.Key, parts []part, d datums) (kv.Key, e
 func (l *layout) rowValue(d datums) []byte {
 	v := rowcodec.BeginValue(make([]byte, 0, 64))
 	for i := range l.columns {
-		if !l.virtual[i] && !l.keyed(i) {
+		if l.stored[i] && !l.keyed(i) {
 			v = rowcodec.AppendValue(v, &l.columns[i], d[i])
 		}
 	}
