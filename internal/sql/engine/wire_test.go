@@ -91,6 +91,9 @@ func TestDriver(t *testing.T) {
 	if _, err := db.Prepare("SELECT * FROM nothing WHERE id = ?"); code(err) != 1146 {
 		t.Errorf("prepare: %v", err)
 	}
+	if _, err := db.Query("SELECT * FROM many AS OF ?", when); code(err) <= 0 {
+		t.Errorf("AS OF: %v", err)
+	}
 	tx, err := db.Begin()
 	if err != nil {
 		t.Fatal(err)
