@@ -104,7 +104,7 @@ func TestSplit(t *testing.T) {
 // A replica that crashes right after it has applied a split, before any of it is durable, applies it again; one that was
 // down before it catches up over it.
 func TestSplitAndCrash(t *testing.T) {
-	for seed := uint64(1); seed <= 8; seed++ {
+	for _, seed := range seeds(8) {
 		h := newHarness(t, seed, 3, nil)
 		c := h.client(1)
 		h.task(60*time.Second, func() {
@@ -157,7 +157,7 @@ func TestSplitAndCrash(t *testing.T) {
 // A replica that was away while the others truncated their logs beyond it gets a snapshot; also if the range was split
 // meanwhile, and if the node crashes while the snapshot arrives.
 func TestSnapshot(t *testing.T) {
-	for seed := uint64(1); seed <= 6; seed++ {
+	for _, seed := range seeds(6) {
 		h := newHarness(t, seed, 3, func(o *Options) { o.KeepEntries, o.FlushInterval = 20, time.Second })
 		c := h.client(1)
 		h.leader(1)

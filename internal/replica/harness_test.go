@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"google.golang.org/protobuf/proto"
 
 	"go.etcd.io/raft/v3/raftpb"
@@ -49,6 +50,7 @@ type member struct {
 	c     *cluster.Cluster
 	s     *Store
 	up    bool
+	wrap  func(errorfs.Op) error // faults of the disk
 }
 
 const epoch = clock.Instant(1_700_000_000e9)
@@ -90,7 +92,11 @@ func (h *harness) now() clock.Instant { return epoch.Add(h.loop.Now()) }
 func (m *member) start(bootstrap bool) {
 	h := m.h
 	var err error
-	if m.eng, err = storage.Open(storage.Options{FS: m.disk, Dir: "store", Deterministic: true, Cache: 8 << 20}); err != nil {
+	var fs vfs.FS = m.disk
+	if m.wrap != nil {
+		fs = errorfs.Wrap(fs, errorfs.InjectorFunc(m.wrap))
+	}
+	if m.eng, err = storage.Open(storage.Options{FS: fs, Dir: "store", Deterministic: true, Cache: 8 << 20}); err != nil {
 		h.t.Fatal(err)
 	}
 	if bootstrap {
@@ -165,7 +171,7 @@ func (m *member) crash() {
 	m.up = false
 	m.rt.Kill()
 	after := m.disk.CrashClone(vfs.CrashCloneCfg{})
-	if err := m.eng.Close(); err != nil {
+	if err := m.eng.Close(); err != nil && m.eng.Failed() == nil {
 		m.h.t.Fatal(err)
 	}
 	m.disk = after
@@ -324,7 +330,6 @@ func (h *harness) call(id kv.NodeID, q kv.Request, limit time.Duration) (kv.Resp
 type client struct {
 	h   *harness
 	rng *rand.Rand
-	seq uint64
 	at  kv.NodeID
 }
 

@@ -164,6 +164,10 @@ func (s *Store) fatal(err error) {
 		s.failure.Store(&err)
 		s.stop.Store(true)
 		s.opts.Log.Error("store stops", "err", err)
+		// No more asking for promises: they would keep the others from electing leaders for our ranges.
+		if err := s.opts.Cluster.Stop(); err != nil {
+			s.opts.Log.Error("high water of promises stays as it was", "err", err)
+		}
 		if s.opts.OnFatal != nil {
 			s.opts.OnFatal(err)
 		}
