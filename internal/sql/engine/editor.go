@@ -1,13 +1,9 @@
 package engine
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"github.com/longitude-db/longitude/internal/kv"
-	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
@@ -44,16 +40,6 @@ type write struct {
 	unique bool
 	x      *indexLayout
 }
-
-// pendingKey is a key that the commit will refuse if it is taken.
-type pendingKey struct {
-	x         *indexLayout
-	d         datums
-	generated bool
-}
-
-// lookupBatch is how many rows wait for their keys to be looked up.
-const lookupBatch = 1000
 
 var (
 	_ sql.TableEditor       = (*editor)(nil)
@@ -159,150 +145,6 @@ func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 		return e.conditional(ctx, newRow{ws, d}, true)
 	}
 	return e.add(ctx, newRow{ws, d})
-}
-
-// otherUnique reports whether an index other than the generated key's own says that something is unique.
-func (e *editor) otherUnique(ws []write) bool {
-	for _, w := range ws {
-		if w.unique && !(len(w.x.parts) == 1 && w.x.parts[0].at == e.t.l.autoInc) {
-			return true
-		}
-	}
-	return false
-}
-
-// conditional leaves it to the commit to find out whether keys are taken.
-func (e *editor) conditional(ctx *sql.Context, r newRow, generated bool) error {
-	for _, w := range r.writes {
-		if !w.unique {
-			e.tx.put(w.key, w.value)
-			continue
-		}
-		p := pendingKey{x: w.x, d: r.d, generated: generated && len(w.x.parts) == 1 && w.x.parts[0].at == e.t.l.autoInc}
-		e.tx.expect(w.key, p)
-		if err := e.tx.insert(w.key, w.value); err != nil {
-			if isCondition(err) {
-				return e.duplicate(ctx, w.x, r.d, nil)
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-// add takes a row, new or moved, whose keys have to be looked up.
-func (e *editor) add(ctx *sql.Context, r newRow) error {
-	e.rows = append(e.rows, r)
-	if e.s.stmt.deferred && (e.moves || len(e.rows) < lookupBatch) {
-		return nil
-	}
-	return e.flush(ctx)
-}
-
-// flush looks the keys of the waiting rows up and writes them.
-func (e *editor) flush(ctx *sql.Context) error {
-	rows := e.rows
-	e.rows = nil
-	if len(rows) == 0 || e.err != nil {
-		return e.err
-	}
-	var ks []kv.Key
-	for _, r := range rows {
-		for _, w := range r.writes {
-			if w.unique {
-				ks = append(ks, w.key)
-			}
-		}
-	}
-	found, err := e.tx.getMany(ctx, ks)
-	if err != nil {
-		return err
-	}
-	seen := make(map[string]bool, len(ks))
-	i := 0
-	for _, r := range rows {
-		for _, w := range r.writes {
-			if !w.unique {
-				continue
-			}
-			if len(found[i]) > 0 || seen[string(w.key)] {
-				return e.duplicate(ctx, w.x, r.d, found[i])
-			}
-			seen[string(w.key)] = true
-			i++
-		}
-	}
-	for _, r := range rows {
-		for _, w := range r.writes {
-			e.tx.put(w.key, w.value)
-		}
-	}
-	return nil
-}
-
-// duplicate is the error for a key that is taken. entry is what is there, as far as known.
-func (e *editor) duplicate(ctx *sql.Context, x *indexLayout, d datums, entry []byte) error {
-	var existing sql.Row
-	if len(entry) > 0 && !e.s.stmt.deferred {
-		var err error
-		if existing, err = e.existing(ctx, x, d, entry); err != nil {
-			return err
-		}
-	}
-	return sql.NewUniqueKeyErr(duplicateText(ctx, x, d), x.isPK, existing)
-}
-
-// existing reads the row that has the key.
-func (e *editor) existing(ctx *sql.Context, x *indexLayout, d datums, entry []byte) (sql.Row, error) {
-	l := e.t.l
-	key, err := l.primaryKey(d)
-	value := entry
-	if err == nil && !x.isPK {
-		var k kv.Key
-		if k, _, _, err = x.entry(d); err != nil {
-			return nil, err
-		}
-		var have datums
-		if have, err = x.decodeEntry(k, entry); err != nil {
-			return nil, err
-		}
-		if key, err = l.primaryKey(have); err == nil {
-			value, err = e.tx.get(ctx, key)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(value) == 0 {
-		return nil, l.corrupt(key, fmt.Errorf("index %s has an entry for a row that is not there", x.desc.Name))
-	}
-	have, err := l.decodeRow(key, value)
-	if err != nil {
-		return nil, err
-	}
-	if l.desc.Keyless() {
-		e.s.stmt.rememberRowID(l, have)
-	}
-	return l.row(have, nil)
-}
-
-// duplicateText is MySQL's message.
-func duplicateText(ctx *sql.Context, x *indexLayout, d datums) string {
-	var vs []string
-	for _, p := range x.parts {
-		typ := x.table.schema.Schema[p.at].Type
-		v, err := x.table.decode[p.at](d[p.at])
-		text := d[p.at].String()
-		if d[p.at].Kind == rowcodec.Null {
-			text = "NULL"
-		} else if err == nil {
-			if sv, err := typ.SQL(ctx, nil, v); err == nil {
-				text = sv.ToString()
-			}
-		}
-		vs = append(vs, text)
-	}
-	return fmt.Sprintf("Duplicate entry '%s' for key '%s.%s'", strings.Join(vs, "-"), x.table.desc.Name, x.desc.Name)
 }
 
 // Delete implements sql.RowDeleter.

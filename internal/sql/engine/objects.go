@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"github.com/longitude-db/longitude/internal/sql/catalog"
+)
+
+// CreateView implements sql.ViewDatabase.
+func (d *database) CreateView(ctx *sql.Context, name, text, create string) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		if slices.ContainsFunc(desc.Views, func(v catalog.View) bool { return strings.EqualFold(v.Name, name) }) {
+			return sql.ErrExistingView.New(d.name, name)
+		}
+		desc.Views = append(desc.Views, catalog.View{Name: name, Text: text, Create: create, SQLMode: sql.LoadSqlMode(ctx).String()})
+		return nil
+	})
+}
+
+// DropView implements sql.ViewDatabase.
+func (d *database) DropView(ctx *sql.Context, name string) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		n := len(desc.Views)
+		desc.Views = slices.DeleteFunc(desc.Views, func(v catalog.View) bool { return strings.EqualFold(v.Name, name) })
+		if len(desc.Views) == n {
+			return sql.ErrViewDoesNotExist.New(d.name, name)
+		}
+		return nil
+	})
+}
+
+func viewDefinition(v catalog.View) sql.ViewDefinition {
+	return sql.ViewDefinition{Name: v.Name, TextDefinition: v.Text, CreateViewStatement: v.Create, SqlMode: v.SQLMode}
+}
+
+// GetViewDefinition implements sql.ViewDatabase.
+func (d *database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDefinition, bool, error) {
+	_, desc, err := d.desc(ctx)
+	if err != nil {
+		return sql.ViewDefinition{}, false, err
+	}
+	for _, v := range desc.Views {
+		if strings.EqualFold(v.Name, name) {
+			return viewDefinition(v), true, nil
+		}
+	}
+	return sql.ViewDefinition{}, false, nil
+}
+
+// AllViews implements sql.ViewDatabase.
+func (d *database) AllViews(ctx *sql.Context) (out []sql.ViewDefinition, err error) {
+	_, desc, err := d.desc(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range desc.Views {
+		out = append(out, viewDefinition(v))
+	}
+	return out, nil
+}
+
+// GetTriggers implements sql.TriggerDatabase.
+func (d *database) GetTriggers(ctx *sql.Context) (out []sql.TriggerDefinition, err error) {
+	_, desc, err := d.desc(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range desc.Triggers {
+		out = append(out, sql.TriggerDefinition{Name: t.Name, CreateStatement: t.Create, CreatedAt: time.Unix(0, t.Created), SqlMode: t.SQLMode})
+	}
+	return out, nil
+}
+
+// CreateTrigger implements sql.TriggerDatabase.
+func (d *database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		desc.Triggers = append(desc.Triggers, catalog.Trigger{Name: def.Name, Create: def.CreateStatement, Created: def.CreatedAt.UnixNano(), SQLMode: def.SqlMode})
+		return nil
+	})
+}
+
+// DropTrigger implements sql.TriggerDatabase.
+func (d *database) DropTrigger(ctx *sql.Context, name string) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		n := len(desc.Triggers)
+		desc.Triggers = slices.DeleteFunc(desc.Triggers, func(t catalog.Trigger) bool { return strings.EqualFold(t.Name, name) })
+		if len(desc.Triggers) == n {
+			return sql.ErrTriggerDoesNotExist.New(name)
+		}
+		return nil
+	})
+}
+
+// GetStoredProcedures implements sql.StoredProcedureDatabase.
+func (d *database) GetStoredProcedures(ctx *sql.Context) (out []sql.StoredProcedureDetails, err error) {
+	_, desc, err := d.desc(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range desc.Procedures {
+		out = append(out, sql.StoredProcedureDetails{Name: p.Name, CreateStatement: p.Create, CreatedAt: time.Unix(0, p.Created),
+			ModifiedAt: time.Unix(0, p.Modified), SqlMode: p.SQLMode})
+	}
+	return out, nil
+}
+
+// GetStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *database) GetStoredProcedure(ctx *sql.Context, name string) (sql.StoredProcedureDetails, bool, error) {
+	all, err := d.GetStoredProcedures(ctx)
+	if err != nil {
+		return sql.StoredProcedureDetails{}, false, err
+	}
+	for _, p := range all {
+		if strings.EqualFold(p.Name, name) {
+			return p, true, nil
+		}
+	}
+	return sql.StoredProcedureDetails{}, false, nil
+}
+
+// SaveStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *database) SaveStoredProcedure(ctx *sql.Context, p sql.StoredProcedureDetails) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		if slices.ContainsFunc(desc.Procedures, func(o catalog.Procedure) bool { return strings.EqualFold(o.Name, p.Name) }) {
+			return sql.ErrStoredProcedureAlreadyExists.New(p.Name)
+		}
+		desc.Procedures = append(desc.Procedures, catalog.Procedure{Name: p.Name, Create: p.CreateStatement, Created: p.CreatedAt.UnixNano(),
+			Modified: p.ModifiedAt.UnixNano(), SQLMode: p.SqlMode})
+		return nil
+	})
+}
+
+// DropStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *database) DropStoredProcedure(ctx *sql.Context, name string) error {
+	return d.change(ctx, func(desc *catalog.Database) error {
+		n := len(desc.Procedures)
+		desc.Procedures = slices.DeleteFunc(desc.Procedures, func(p catalog.Procedure) bool { return strings.EqualFold(p.Name, name) })
+		if len(desc.Procedures) == n {
+			return sql.ErrStoredProcedureDoesNotExist.New(name)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// validUntil is up to when a version is known to hold, at least ts if that can be had by looking again.
+func (c *schemas) validUntil(ctx context.Context, s *schema, ts clock.Timestamp) (clock.Timestamp, error) {
+	for try := 0; ; try++ {
+		c.mu.Lock()
+		var until clock.Timestamp
+		newer := false
+		for _, en := range c.entries {
+			if en.schema == s {
+				until = en.until
+			} else if en.schema.snap.Meta.Version > s.snap.Meta.Version {
+				newer = true
+			}
+		}
+		c.mu.Unlock()
+		if ts.LessEq(until) {
+			return until, nil
+		}
+		if newer || try == 2 {
+			return until, kv.Errorf(kv.ErrRefresh, "the schema was changed before this transaction could commit")
+		}
+		if err := c.renew(ctx); err != nil {
+			return until, err
+		}
+		if c.beyond(ts) {
+			if _, err := c.load(ctx, ts); err != nil {
+				return until, err
+			}
+		}
+	}
+}
+
+func (c *schemas) beyond(ts clock.Timestamp) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.entries) > 0 && c.entries[len(c.entries)-1].until.Less(ts)
+}
+
+// guard is H2 for commits: it says up to when the version that the transaction was planned with holds.
+func (s *schema) guard(c *schemas) txn.Guard {
+	return func(ctx context.Context, ts clock.Timestamp) (clock.Timestamp, error) {
+		return c.validUntil(ctx, s, ts)
+	}
+}
+
+// idleAfter is how long after its last use the cache is kept fresh.
+const idleAfter = 30 * time.Second
+
+// start renews the newest entry ahead of its end, as long as it is in use.
+func (c *schemas) start() {
+	c.done.Add(1)
+	go func() {
+		defer c.done.Done()
+		tick := time.NewTicker(max(c.lead/4, time.Millisecond))
+		defer tick.Stop()
+		for {
+			select {
+			case <-c.stop:
+				return
+			case <-tick.C:
+			}
+			c.mu.Lock()
+			idle := time.Since(c.used) > idleAfter
+			c.mu.Unlock()
+			if idle {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			if err := c.renew(ctx); err != nil {
+				c.e.log.Debug("the catalog could not be read ahead", "error", err)
+			}
+			cancel()
+		}
+	}()
+}
+
+func (c *schemas) close() {
+	close(c.stop)
+	c.done.Wait()
+}
