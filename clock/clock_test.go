@@ -407,7 +407,7 @@ func TestMonotoneAcrossGoroutines(t *testing.T) {
 			t.Errorf("poll: %v", err)
 			break
 		}
-		if i%3 == 0 {
+		if i%1000 == 0 { // rarely, or the floor would be above all anchors
 			now := Instant(time.Now().UnixNano()) // a peer that knows true time to 100 µs
 			c.Observe(1, now-100_000, now+100_000)
 		}
