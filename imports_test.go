@@ -47,12 +47,12 @@ var bans = []struct{ pkg, not, why string }{
 
 // excepted says which packages a ban does not hold for.
 var excepted = map[string][]string{
-	"github.com/dolthub/go-mysql-server": {"internal/sql/engine", "internal/deps"},
+	"github.com/dolthub/go-mysql-server": {"internal/sql/engine"},
 	"github.com/dolthub/vitess":          {"internal/sql/engine"},
-	"storj.io/drpc":                      {"internal/rpc", "internal/deps"},
-	"google.golang.org/grpc":             {"internal/rpc", "internal/deps"},
-	"github.com/cockroachdb/pebble/v2":   {"internal/storage", "internal/mvcc", "internal/sim", "internal/deps"},
-	"github.com/spf13/cobra":             {"cmd", "internal/deps"},
+	"storj.io/drpc":                      {"internal/rpc"},
+	"google.golang.org/grpc":             {"internal/rpc"},
+	"github.com/cockroachdb/pebble/v2":   {"internal/storage", "internal/mvcc", "internal/sim"},
+	"github.com/spf13/cobra":             {"cmd"},
 	module + "/internal/sim":             {"internal/sim", "cmd"},
 	module + "/internal/check":           {"internal/check", "internal/sim", "cmd"},
 }
