@@ -20,20 +20,37 @@ func TestTransfer(t *testing.T) {
 		c.at = from.id
 		h.task(30*time.Second, func() {
 			c.write(1, "k", fmt.Sprint("a", round), 10*time.Second)
-			ts := h.reading().Limit()
-			ts.Wall += int64(500 * time.Millisecond) // far ahead: the next leader's own clock is behind it
-			if resp, ok := c.do(1, kv.Request{Read: &kv.ReadRequest{Txn: c.txn(), Start: ts, ReadTS: ts, Limit: ts, MaxLimit: ts, Keys: []kv.Key{kv.Key("k")}}}, time.Second); !ok {
-				t.Errorf("read: %v", resp.Err)
+			// Reads go on all the time, far ahead of it: the next leader's own clock is behind them.
+			var last clock.Timestamp
+			busy, stop := 3, false
+			for n := range busy {
+				reader := h.client(uint64(100 + n))
+				h.user.Go("reader", func() {
+					for !stop {
+						ts := h.reading().Limit()
+						ts.Wall += int64(500*time.Millisecond) + int64(n)
+						if resp, err := h.call(from.id, reader.readOf(1, "k", ts), time.Second); err == nil && resp.Err == nil {
+							last = last.Forward(ts)
+						}
+						h.user.Sleep(time.Duration(reader.rng.IntN(200)) * time.Microsecond)
+					}
+					busy--
+				})
 			}
+			h.user.Sleep(10 * time.Millisecond)
 			began := h.loop.Now()
 			resp, ok := c.do(1, kv.Request{Admin: &kv.AdminRequest{TransferLease: to.id}}, 10*time.Second)
 			if !ok {
 				t.Errorf("transfer: %v", resp.Err)
 			}
 			c.at = to.id
-			w, ok := c.write(1, "k", fmt.Sprint("b", round), 10*time.Second)
-			if !ok || w.Write.CommitTS.LessEq(ts) {
-				t.Errorf("written at %v, the earlier lease had served %s", w.Write, ts)
+			w, ok := c.writeAt(1, "k", fmt.Sprint("b", round), h.reading().Start(), 10*time.Second)
+			stop = true
+			for busy > 0 {
+				h.user.Sleep(time.Millisecond)
+			}
+			if !ok || last.IsZero() || w.Write.CommitTS.LessEq(last) {
+				t.Errorf("written at %v, the earlier lease had served %s", w.Write, last)
 			}
 			if took := h.loop.Now() - began; took > time.Second { // most of it waits until ts is past
 				t.Errorf("nobody served for %s", took)
@@ -75,7 +92,7 @@ func TestSplit(t *testing.T) {
 		}
 		ts = h.reading().Limit()
 		ts.Wall += int64(500 * time.Millisecond)
-		c.do(1, kv.Request{Read: &kv.ReadRequest{Txn: c.txn(), Start: ts, ReadTS: ts, Limit: ts, MaxLimit: ts, Keys: []kv.Key{kv.Key("k15")}}}, time.Second)
+		c.do(1, c.readOf(1, "k15", ts), time.Second)
 		began := h.loop.Now()
 		c.split(t, 1, "k10", 2)
 		c.split(t, 2, "k10", 2) // again, at whoever holds the key now: nothing happens
@@ -92,7 +109,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("k05 reads %q", v)
 		}
 		// A request that does not fit learns where it does.
-		resp, _ := h.call(h.leaders(1)[0].id, kv.Request{Range: 1, Read: &kv.ReadRequest{Txn: c.txn(), Start: ts, ReadTS: ts, Limit: ts, MaxLimit: ts, Keys: []kv.Key{kv.Key("k15")}}}, time.Second)
+		resp, _ := h.call(h.leaders(1)[0].id, c.readOf(1, "k15", ts), time.Second)
 		if resp.Err == nil || resp.Err.Code != kv.ErrRangeMismatch || !slices.ContainsFunc(resp.Err.Descriptors, func(d kv.RangeDescriptor) bool { return d.ID == 2 }) {
 			t.Errorf("mismatch: %+v", resp.Err)
 		}

@@ -207,7 +207,7 @@ func TestPartitionedLeader(t *testing.T) {
 				// A read somewhat ahead of time: the lease allows it as long as it is below T.
 				ts := h.reading().Limit()
 				ts.Wall += int64(300 * time.Millisecond)
-				resp, err := h.call(old.id, kv.Request{Range: 1, Read: &kv.ReadRequest{Txn: c.txn(), Start: ts, ReadTS: ts, Limit: ts, MaxLimit: ts, Keys: []kv.Key{kv.Key("k")}}}, time.Second)
+				resp, err := h.call(old.id, c.readOf(1, "k", ts), time.Second)
 				if err == nil && resp.Err == nil {
 					last = ts
 					if until := r.lease.view.Load().until; h.now() >= until || ts.Wall >= int64(until) {
@@ -229,7 +229,8 @@ func TestPartitionedLeader(t *testing.T) {
 		}
 		c.at = l[0].id
 		h.task(20*time.Second, func() {
-			resp, ok := c.write(1, "k", "2", 10*time.Second)
+			// It would like to commit below.
+			resp, ok := c.writeAt(1, "k", "2", last.Prev(), 10*time.Second)
 			if !ok || resp.Write.CommitTS.LessEq(last) {
 				t.Errorf("seed %d: the new lease wrote at %v, the old one had served %s", seed, resp.Write, last)
 			}

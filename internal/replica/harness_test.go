@@ -74,6 +74,7 @@ func newHarness(t *testing.T, seed uint64, n int, tweak func(*Options)) *harness
 			}
 		}
 	})
+	h.watch()
 	h.wait("replicas everywhere", 20*time.Second, func() bool {
 		return slices.ContainsFunc(h.leaders(1), func(m *member) bool {
 			d := m.s.ranges.get(1).desc.Load()
@@ -84,6 +85,14 @@ func newHarness(t *testing.T, seed uint64, n int, tweak func(*Options)) *harness
 	// configuration that is applied.
 	h.run(time.Second)
 	return h
+}
+
+// watch checks L1 all the time.
+func (h *harness) watch() {
+	for id := kv.RangeID(1); id <= 3; id++ {
+		h.leaders(id)
+	}
+	h.loop.At(h.loop.Now()+7*time.Millisecond, h.watch)
 }
 
 func (h *harness) now() clock.Instant { return epoch.Add(h.loop.Now()) }
@@ -372,7 +381,11 @@ func (c *client) do(id kv.RangeID, q kv.Request, limit time.Duration) (kv.Respon
 }
 
 func (c *client) write(id kv.RangeID, key, value string, limit time.Duration) (kv.Response, bool) {
-	ts := c.h.reading().Limit()
+	return c.writeAt(id, key, value, c.h.reading().Limit(), limit)
+}
+
+// writeAt wants to commit at ts, and takes what it gets.
+func (c *client) writeAt(id kv.RangeID, key, value string, ts clock.Timestamp, limit time.Duration) (kv.Response, bool) {
 	resp, ok := c.do(id, kv.Request{Write: &kv.WriteRequest{
 		Txn: c.txn(), Start: ts, Anchor: kv.Key(key), ReadTS: ts, CommitTS: ts, OnePhase: true, CanForward: true,
 		Puts: []kv.Put{{Key: kv.Key(key), Value: []byte(value)}}, Laid: c.h.reading().Earliest,
@@ -383,11 +396,14 @@ func (c *client) write(id kv.RangeID, key, value string, limit time.Duration) (k
 	return resp, ok
 }
 
+// readOf is a read of one key.
+func (c *client) readOf(id kv.RangeID, key string, ts clock.Timestamp) kv.Request {
+	return kv.Request{Range: id, Read: &kv.ReadRequest{Txn: c.txn(), Start: ts, ReadTS: ts, Limit: ts, MaxLimit: ts, Keys: []kv.Key{kv.Key(key)}}}
+}
+
 func (c *client) read(id kv.RangeID, key string, limit time.Duration) (string, clock.Timestamp, bool) {
 	ts := c.h.reading().Limit()
-	resp, ok := c.do(id, kv.Request{Read: &kv.ReadRequest{
-		Txn: c.txn(), Start: ts, ReadTS: ts, Limit: ts, MaxLimit: ts, Keys: []kv.Key{kv.Key(key)},
-	}}, limit)
+	resp, ok := c.do(id, c.readOf(id, key, ts), limit)
 	if !ok {
 		return "", ts, false
 	}
