@@ -18,7 +18,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # cluster on goroutines runs with it.
 LIST      = $(GO) list -tags $(TESTTAGS) -f '{{.ImportPath}} {{join .Deps " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...
 PLAIN    := go-mysql-server|longitude/internal/(server|demo|sql/engine)|^[^ ]*/internal/sim(/| )
-ASIDE    := /e2e$$$$
+ASIDE    := /e2e$$
 RACEPKGS  = $(shell $(LIST) | grep -vE '$(PLAIN)' | cut -d' ' -f1 | grep -vE '$(ASIDE)')
 PLAINPKGS = $(shell $(LIST) | grep -E '$(PLAIN)' | cut -d' ' -f1 | grep -vE '$(ASIDE)')
 
