@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +24,7 @@ func TestMain(m *testing.M) {
 //	freeaddr NAME...     set each variable to a loopback address that nobody listens on
 //	listen ADDR          listen on an address until the script ends
 //	healthy ADDR         wait until the node with this HTTP address is healthy
+//	unhealthy ADDR TEXT  wait until it says that it is not, with this text among the reasons
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
@@ -30,7 +33,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exitcode": exitCode, "freeaddr": freeAddr, "listen": listenOn, "healthy": healthy,
+			"exitcode": exitCode, "freeaddr": freeAddr, "listen": listenOn, "healthy": healthy, "unhealthy": unhealthy,
 		},
 	})
 }
@@ -64,19 +67,30 @@ func listenOn(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(func() { l.Close() })
 }
 
-func healthy(ts *testscript.TestScript, neg bool, args []string) {
+func healthy(ts *testscript.TestScript, _ bool, args []string) {
+	awaitHealth(ts, args[0], http.StatusOK, "")
+}
+
+func unhealthy(ts *testscript.TestScript, _ bool, args []string) {
+	awaitHealth(ts, args[0], http.StatusServiceUnavailable, args[1])
+}
+
+// awaitHealth waits until a node answers with a status and a text.
+func awaitHealth(ts *testscript.TestScript, addr string, status int, text string) {
 	var last string
 	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(20 * time.Millisecond) {
-		resp, err := http.Get("http://" + args[0] + "/healthz")
+		resp, err := http.Get("http://" + addr + "/healthz")
 		if err != nil {
 			last = err.Error()
 			continue
 		}
+		b, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		last = resp.Status
-		if (resp.StatusCode == http.StatusOK) != neg {
+		ts.Check(err)
+		last = resp.Status + "\n" + string(b)
+		if resp.StatusCode == status && strings.Contains(last, text) {
 			return
 		}
 	}
-	ts.Fatalf("not healthy within a minute: %s", last)
+	ts.Fatalf("health did not become %d with %q within a minute: %s", status, text, last)
 }
