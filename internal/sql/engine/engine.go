@@ -87,6 +87,10 @@ type Engine struct {
 	ids      *idBlocks
 	stats    *tableStats
 	garbage  *collector
+	// background is the context of work that no statement waits for, or several; Close ends it, because the rest of the
+	// cluster may be gone by then, and such work would be tried until its time is up.
+	background    context.Context
+	endBackground context.CancelFunc
 
 	active atomic.Int64 // statements under way
 
@@ -117,6 +121,7 @@ func New(o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{o: o, log: o.Log, m: o.Metrics, conns: map[net.Conn]struct{}{}}
+	e.background, e.endBackground = context.WithCancel(context.Background())
 	once.Do(setupProcess)
 	e.schemas = newSchemas(e, o.CatalogLead)
 	e.ids = newIDBlocks(e)

@@ -51,7 +51,7 @@ func (c *collector) start() {
 			case <-wait.C:
 			}
 			wait.Stop()
-			if err := c.clear(context.Background()); err != nil {
+			if err := c.clear(c.e.background); err != nil {
 				c.e.log.Warn("dropped indexes could not be cleared; it will be tried again", "error", err)
 			}
 		}

@@ -75,7 +75,7 @@ func (c *schemas) start() {
 			if idle {
 				continue
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(c.e.background, 5*time.Second)
 			if err := c.renew(ctx); err != nil {
 				c.e.log.Debug("the catalog could not be read ahead", "error", err)
 			}

@@ -129,7 +129,7 @@ func (c *schemas) renew(ctx context.Context) error {
 	f := &renewal{done: make(chan struct{})}
 	c.flight = f
 	c.mu.Unlock()
-	f.err = c.readAhead(context.WithoutCancel(ctx))
+	f.err = c.readAhead(c.e.background) // for all who wait, so not the caller's context
 	c.mu.Lock()
 	c.flight = nil
 	c.mu.Unlock()

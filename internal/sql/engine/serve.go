@@ -64,6 +64,7 @@ func (e *Engine) Close(drain time.Duration) error {
 	}
 	e.closeConns()
 	wait(5*time.Second, func() bool { return e.openConns() == 0 })
+	e.endBackground()
 	e.schemas.close()
 	e.garbage.close()
 	return e.gms.Close()
