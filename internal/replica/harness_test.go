@@ -153,7 +153,8 @@ func (m *member) start(bootstrap bool) {
 		h.t.Fatal(err)
 	}
 	o := Options{RT: m.rt, Clock: m.clock, Engines: m.eng, Transport: m, Cluster: m.c, Node: m.id, Log: log,
-		OnFatal: func(err error) { h.t.Errorf("node %d: %v", m.id, err) }}
+		OnFatal:   func(err error) { h.t.Errorf("node %d: %v", m.id, err) },
+		DiskDelay: func() time.Duration { return time.Duration(h.loop.Rand().IntN(2000)) * time.Microsecond }}
 	if h.tweak != nil {
 		h.tweak(&o)
 	}
