@@ -48,7 +48,10 @@ func Registers(ops []RegisterOp, limit time.Duration) (as []Anomaly, undecided i
 	for _, k := range byKey(ops) {
 		switch porcupine.CheckOperationsTimeout(registerModel, operations(k), limit) {
 		case porcupine.Illegal:
-			f.add(NotLinearizable, "key %s: no order explains\n%s", k[0].Key, describe(shrink(k)))
+			if f.n[NotLinearizable] == 0 { // one explanation will do
+				k = shrink(k, 5*time.Second)
+			}
+			f.add(NotLinearizable, "key %s: no order explains\n%s", k[0].Key, describe(k))
 		case porcupine.Unknown:
 			undecided++
 		}
@@ -118,10 +121,13 @@ func operations(ops []RegisterOp) (out []porcupine.Operation) {
 
 // shrink looks for the shortest beginning of the history that is already impossible, and then leaves out reads and unknown
 // writes that the contradiction does not need. Operations that began before a moment but had not ended count as unknown.
-func shrink(ops []RegisterOp) []RegisterOp {
+// It does what it can within the limit.
+func shrink(ops []RegisterOp, limit time.Duration) []RegisterOp {
+	end := time.Now().Add(limit)
 	slices.SortStableFunc(ops, func(a, b RegisterOp) int { return cmp.Compare(a.Invoke, b.Invoke) })
 	bad := func(ops []RegisterOp) bool {
-		return porcupine.CheckOperationsTimeout(registerModel, operations(ops), time.Second) == porcupine.Illegal
+		left := min(time.Second, time.Until(end))
+		return left > 0 && porcupine.CheckOperationsTimeout(registerModel, operations(ops), left) == porcupine.Illegal
 	}
 	var ends []int64
 	for i := range ops {
@@ -139,7 +145,7 @@ func shrink(ops []RegisterOp) []RegisterOp {
 	if n < len(ends) {
 		ops = until(ops, ends[n])
 	}
-	for i := len(ops) - 1; i >= 0 && len(ops) < 400; i-- {
+	for i := len(ops) - 1; i >= 0 && len(ops) < 400 && time.Now().Before(end); i-- {
 		if ops[i].Kind == Change {
 			continue // leaving out one of a chain contradicts the next by itself
 		}

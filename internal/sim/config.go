@@ -33,6 +33,8 @@ type Config struct {
 	// between flushes of state.
 	Keep  uint64
 	Flush time.Duration
+	// Request is how long a range lets a request wait; short ones make unknown outcomes common.
+	Request time.Duration
 
 	// StallP is the share of wake-ups that wait up to Stall for a processor.
 	StallP float64
@@ -52,15 +54,21 @@ type Config struct {
 	FaultEvery time.Duration
 	// LiveWithin is how long after the last fault the cluster may take to serve everything again.
 	LiveWithin time.Duration
+	// MaxSteps is about ten times the task switches that a busy run takes. A cluster that needs more storms itself with
+	// messages.
+	MaxSteps uint64
 
-	Unsafe txn.Unsafe
+	// Unsafe and DropSync are for negative controls: rules of transactions turned off, and disks that lose up to so much
+	// of what they have acknowledged.
+	Unsafe   txn.Unsafe
+	DropSync time.Duration
 }
 
 // Draw makes the run of a seed. Whole kinds of faults are missing from many runs, so that a rare one is not always
 // drowned by the others (swarm testing), and some runs have no faults at all.
 func Draw(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc0ff))
-	c := Config{Seed: seed, Nodes: 3, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second}
+	c := Config{Seed: seed, Nodes: 3, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second, MaxSteps: 4_000_000}
 	if r.IntN(8) == 0 {
 		c.Nodes = 5
 	}
@@ -80,7 +88,10 @@ func Draw(seed uint64) Config {
 	if r.IntN(3) > 0 {
 		c.Disk = logUniform(r, 20*time.Microsecond, 10*time.Millisecond)
 	}
-	c.Keep, c.Flush = 4096, 30*time.Second
+	c.Keep, c.Flush, c.Request = 4096, 30*time.Second, 10*time.Second
+	if r.IntN(2) == 0 {
+		c.Request = logUniform(r, 100*time.Millisecond, 5*time.Second)
+	}
 	if r.IntN(2) == 0 {
 		c.Keep, c.Flush = uint64(1+r.IntN(50)), logUniform(r, 200*time.Millisecond, 5*time.Second)
 	}
@@ -151,10 +162,10 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d\n"+
+	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, requests %s\n"+
 		"  clocks %s; faults %v every %s for %s",
 		c.Nodes, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
-		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep,
+		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Request.Round(time.Millisecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor)
 }
 

@@ -17,8 +17,9 @@ type Control struct {
 	Breaks string // what
 	Within int    // seeds
 	Change func(*Config)
-	// Finds are the kinds that count as found; none: any.
+	// Finds are the kinds that count as found; none: any. With Stops a cluster that stops by an assertion counts too.
 	Finds []check.Kind
+	Stops bool
 }
 
 // Controls are all of them. The first is the reference: the same runs with nothing broken, which must be clean.
@@ -31,6 +32,10 @@ var Controls = []Control{
 	{Name: "skip-refresh", Breaks: "rule 3's refresh: c passes r unseen", Within: 20,
 		Change: func(c *Config) { c.Unsafe = txn.Unsafe{SkipRefresh: true} }},
 	{Name: "lying-clock", Breaks: "the bound of one clock", Within: 10, Change: lie},
+	{Name: "dropped-sync", Breaks: "disks: a crash takes up to half a second of acknowledged writes", Within: 20, Stops: true,
+		Change: func(c *Config) {
+			c.DropSync, c.Faults, c.FaultEvery = 500*time.Millisecond, []string{"power"}, 500*time.Millisecond
+		}},
 	{Name: "uncertainty", Breaks: "nothing, but promises less: causal reverse", Within: 20,
 		Change: func(c *Config) {
 			c.Orderings = []txn.Ordering{txn.Uncertainty}
@@ -50,13 +55,14 @@ func ControlConfig(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc7))
 	c := Draw(seed)
 	c.Nodes, c.Faults, c.Loss, c.Far, c.Clocks = 3, nil, 0, 0, nil
+	c.Request, c.MaxSteps = 10*time.Second, 500_000
 	c.StallP, c.Weather.Dup, c.Weather.SpikeP = 0, 0, 0
 	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
 	c.Weather.Jitter = c.Weather.Base
 	c.Orderings = []txn.Ordering{txn.Wait}
 	c.Workloads = workloadNames()
 	c.Clients, c.Think = 1, 20*time.Millisecond
-	c.FaultFor = 4 * time.Second
+	c.FaultFor = 1500 * time.Millisecond
 	for i := range c.Nodes {
 		eps := logUniform(r, 2*time.Millisecond, 30*time.Millisecond)
 		c.Clocks = append(c.Clocks, clock.Conditions{Bound: eps, Offset: []time.Duration{-eps, eps, 0}[(i+int(seed))%3]})
@@ -75,16 +81,19 @@ func lie(c *Config) {
 	c.Clocks[r.IntN(len(c.Clocks))] = clock.Conditions{Bound: 100 * time.Microsecond, Offset: off, Lying: true}
 }
 
+// Run makes the control's run of a seed, and tells whether what is broken showed.
+func (k Control) Run(seed uint64) (res *Result, found bool) {
+	cfg := ControlConfig(seed)
+	k.Change(&cfg)
+	res = Run(cfg, Options{})
+	return res, k.hit(res)
+}
+
 // Try runs a control from seed 1 on until it is found. It returns the seed that found it, or 0, and the last result.
-func (k Control) Try(seeds int, each func(*Result)) (found uint64, last *Result) {
+func (k Control) Try(seeds int) (found uint64, last *Result) {
 	for seed := uint64(1); seed <= uint64(seeds); seed++ {
-		cfg := ControlConfig(seed)
-		k.Change(&cfg)
-		last = Run(cfg, Options{})
-		if each != nil {
-			each(last)
-		}
-		if k.hit(last) {
+		var hit bool
+		if last, hit = k.Run(seed); hit {
 			return seed, last
 		}
 	}
@@ -92,6 +101,9 @@ func (k Control) Try(seeds int, each func(*Result)) (found uint64, last *Result)
 }
 
 func (k Control) hit(r *Result) bool {
+	if k.Stops && r.Err != nil {
+		return true
+	}
 	if len(k.Finds) == 0 {
 		return len(r.Anomalies) > 0
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -35,7 +36,8 @@ type Machine struct {
 	Node    *node.Node
 	handler kv.Handler // the node's
 
-	life    int // counts processes
+	life    int        // counts processes
+	stale   *vfs.MemFS // with Config.DropSync: what a crash leaves
 	serving bool
 	calls   map[uint64]func() // calls that wait for this process: told if it dies
 	callSeq uint64
@@ -87,6 +89,9 @@ func (m *Machine) Boot() {
 		panic(err)
 	}
 	m.Node, m.handler = n, n.Handle
+	if cfg.DropSync > 0 {
+		m.dropSync(m.life)
+	}
 	m.event("boot %s", reading(m.Clock, m.w.Truth()))
 	m.RT.Go("boot", func() {
 		if err := n.Open(); err != nil {
@@ -105,7 +110,7 @@ func (m *Machine) Boot() {
 // tune sets what only a simulation sets.
 func (m *Machine) tune(o *replica.Options) {
 	cfg := m.w.Config
-	o.KeepEntries, o.FlushInterval = cfg.Keep, cfg.Flush
+	o.KeepEntries, o.FlushInterval, o.RequestLimit = cfg.Keep, cfg.Flush, cfg.Request
 	if cfg.Disk > 0 {
 		o.DiskDelay = func() time.Duration {
 			d := time.Duration(m.w.diskRand.Int64N(int64(cfg.Disk)))
@@ -115,6 +120,15 @@ func (m *Machine) tune(o *replica.Options) {
 			return d / 2
 		}
 	}
+}
+
+// dropSync makes the disk one that says too early that something is safe: a crash may take away the last of it.
+func (m *Machine) dropSync(life int) {
+	if m.life != life || !m.Up() {
+		return
+	}
+	m.stale = m.Disk.CrashClone(vfs.CrashCloneCfg{})
+	m.w.Loop.At(m.w.Loop.Now()+m.w.Config.DropSync, func() { m.dropSync(life) })
 }
 
 // join carries a join message to the other machines in turn.
@@ -139,11 +153,12 @@ func (m *Machine) Crash(power bool) {
 	}
 	m.event("crash power=%v", power)
 	rt, calls := m.RT, m.calls
-	cfg := vfs.CrashCloneCfg{}
+	disk := m.Disk.CrashClone(vfs.CrashCloneCfg{})
 	if !power {
-		cfg = vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: m.w.diskRand}
+		disk = copyDisk(m.Disk)
+	} else if m.stale != nil {
+		disk = m.stale
 	}
-	disk := m.Disk.CrashClone(cfg)
 	m.end()
 	rt.Kill()
 	// What the old engines still write goes to the disk that was.
@@ -176,14 +191,21 @@ func (m *Machine) StopCleanly(then func()) {
 				panic(fmt.Sprintf("sim: %s: %v", m.Name, err))
 			}
 			// A process that ended leaves its files as they are; it did not lose power.
-			m.Disk = m.Disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: m.w.diskRand})
+			m.Disk = copyDisk(m.Disk)
 			m.tellCallers(calls)
 			then()
 		})
 	})
 }
 
+// copyDisk is the disk with everything that was written, synced or not. How many random numbers that draws depends on
+// Pebble's files, which are not laid out alike in every run, so it has a source of its own; what it draws is of no matter.
+func copyDisk(d *vfs.MemFS) *vfs.MemFS {
+	return d.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
+}
+
 func (m *Machine) end() {
+	m.w.probe(m)
 	m.RT, m.Clock, m.Node, m.handler, m.calls, m.serving = nil, nil, nil, nil, nil, false
 }
 

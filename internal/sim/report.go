@@ -54,3 +54,13 @@ func Commit() string {
 	}
 	return strings.TrimSpace(string(out))
 }
+
+// Found sums up what a negative control showed.
+func (r *Result) Found() string {
+	s := check.Count(append(r.Anomalies[:len(r.Anomalies):len(r.Anomalies)], r.Tolerated...))
+	if r.Err != nil {
+		first, _, _ := strings.Cut(r.Err.Error(), "\n")
+		s = strings.TrimPrefix(s+", "+first, ", ")
+	}
+	return s
+}

@@ -21,6 +21,9 @@ type Result struct {
 	// Healed is how long after the last fault everything was served again.
 	Healed time.Duration
 
+	// Probes are what the nodes counted.
+	Probes Probes
+
 	Anomalies []check.Anomaly
 	// Tolerated are those that `uncertainty` ordering may show: causal reverse.
 	Tolerated []check.Anomaly
@@ -68,7 +71,7 @@ func Run(cfg Config, o Options) (res *Result) {
 	w := newWorld(cfg, trace)
 	w.logs = o.Logs
 	r := &run{World: w}
-	res = &Result{Config: cfg}
+	res = &Result{Config: cfg, Probes: w.probes}
 	began := time.Now()
 	defer func() {
 		if p := recover(); p != nil {

@@ -6,14 +6,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/check"
+	"github.com/longitude-db/longitude/internal/storage"
 )
 
 // TestSeeds runs the first seeds, as many as fit into the time.
 func TestSeeds(t *testing.T) {
-	limit := 25 * time.Second
-	if testing.Short() {
-		limit = 5 * time.Second
+	limit := 20 * time.Second
+	if testing.Short() || raceEnabled {
+		limit = 8 * time.Second
 	}
 	var virtual, real time.Duration
 	seed := uint64(0)
@@ -38,14 +40,14 @@ func TestSeeds(t *testing.T) {
 
 // TestSameSeedSameTrace is V1.
 func TestSameSeedSameTrace(t *testing.T) {
-	seeds := []uint64{101, 102, 103, 104}
-	if testing.Short() {
-		seeds = seeds[:1]
+	seeds := []uint64{101, 102, 103, 104, 105, 106}
+	if testing.Short() || raceEnabled {
+		seeds = seeds[:2]
 	}
 	hashes := map[uint64]uint64{}
 	for _, seed := range seeds {
 		cfg := Draw(seed)
-		cfg.FaultFor = 6 * time.Second
+		cfg.FaultFor = 4 * time.Second
 		a, b := Run(cfg, Options{}), Run(cfg, Options{})
 		if a.Hash != b.Hash || a.Steps != b.Steps {
 			t.Errorf("seed %d: hash %x after %d steps, then %x after %d: see simrun -seed %d -twice", seed, a.Hash, a.Steps, b.Hash, b.Steps, seed)
@@ -64,20 +66,20 @@ func TestControls(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			if k.Within == 0 {
 				n := 4
-				if testing.Short() {
+				if testing.Short() || raceEnabled {
 					n = 1
 				}
-				if found, last := k.Try(n, nil); found != 0 || last.Failed() {
+				if found, last := k.Try(n); found != 0 || last.Failed() {
 					t.Errorf("seed %d is not clean although nothing is broken:\n%s", last.Config.Seed, last.Problem())
 				}
 				return
 			}
-			found, last := k.Try(k.Within, nil)
+			found, last := k.Try(k.Within)
 			if found == 0 {
 				t.Errorf("breaking %s does not show within %d seeds", k.Breaks, k.Within)
 				return
 			}
-			t.Logf("seed %d: %s", found, check.Count(append(last.Anomalies, last.Tolerated...)))
+			t.Logf("seed %d: %s", found, last.Found())
 		})
 	}
 }
@@ -116,5 +118,32 @@ func TestReportTellsHowToReplay(t *testing.T) {
 	}
 	if strings.Contains(b.String(), "one\n") {
 		t.Error("more of the trace than was asked for")
+	}
+}
+
+// TestReplicasThatDifferAreFound changes one value on one disk behind the cluster's back.
+func TestReplicasThatDifferAreFound(t *testing.T) {
+	cfg := ControlConfig(1)
+	r := &run{World: newWorld(cfg, newTrace(0, nil, false))}
+	defer r.close()
+	if err := r.bootAll(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.runUntil(setupLimit, "replicas", r.replicated); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.compareReplicas(); err != nil {
+		t.Fatal(err)
+	}
+	e := r.Machines[1].Engines
+	b := e.State.NewBatch()
+	if err := b.Set(storage.Version(dataKey('x', 0, "stray"), clock.Timestamp{Wall: 7}), []byte{1, 'v'}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.ApplyState(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.compareReplicas(); err == nil || !strings.Contains(err.Error(), "x0/stray") {
+		t.Errorf("not found: %v", err)
 	}
 }

@@ -81,8 +81,9 @@ type Client struct {
 	// Note tells the trace.
 	Note func(format string, args ...any)
 
-	doing string // for the report of what is pending; guarded by H
-	state any    // the workload's own
+	doing string        // for the report of what is pending; guarded by H
+	since time.Duration // when that began
+	state any           // the workload's own
 }
 
 // txn runs a transaction of one of the run's orderings.
@@ -97,7 +98,7 @@ func (c *Client) begin(op *check.Op, add func() (what string)) {
 	defer c.H.mu.Unlock()
 	c.H.rank++
 	op.Client, op.Invoke = c.Name, c.H.rank
-	c.doing = add()
+	c.doing, c.since = add(), c.RT.Now()
 }
 
 // end notes what became of it; fill adds what was learned and returns a text of that.
@@ -111,9 +112,9 @@ func (c *Client) end(op *check.Op, err error, fill func() string) {
 	op.Outcome, op.Return = outcome(err), c.H.rank
 	learned := fill()
 	if err != nil {
-		c.Note("%s [%d,%d] %s%s: %s: %v", c.Name, op.Invoke, op.Return, c.doing, learned, op.Outcome, err)
+		c.Note("%s [%d,%d] %s%s in %s: %s: %v", c.Name, op.Invoke, op.Return, c.doing, learned, c.RT.Now()-c.since, op.Outcome, err)
 	} else {
-		c.Note("%s [%d,%d] %s%s", c.Name, op.Invoke, op.Return, c.doing, learned)
+		c.Note("%s [%d,%d] %s%s in %s", c.Name, op.Invoke, op.Return, c.doing, learned, c.RT.Now()-c.since)
 	}
 	c.doing = ""
 }

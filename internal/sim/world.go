@@ -28,12 +28,13 @@ type World struct {
 	onServing func(*Machine)
 	logs      bool
 	cuts      int // splits asked for by faults
+	probes    Probes
 }
 
 func newWorld(cfg Config, trace *Trace) *World {
 	stream := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(cfg.Seed, n)) }
 	w := &World{Config: cfg, Loop: eventloop.New(cfg.Seed), Trace: trace,
-		faultRand: stream(1), diskRand: stream(2), clientRand: stream(3), onServing: func(*Machine) {}}
+		faultRand: stream(1), diskRand: stream(2), clientRand: stream(3), onServing: func(*Machine) {}, probes: Probes{}}
 	w.Loop.Trace = trace.Switch
 	if cfg.StallP > 0 {
 		rng := stream(4)
@@ -77,8 +78,15 @@ func (w *World) event(format string, args ...any) {
 
 // runUntil steps the world until done holds; the error says what it waited for in vain.
 func (w *World) runUntil(limit time.Duration, what string, done func() bool) error {
-	if !w.Loop.Run(limit, done) {
+	storm := false
+	if !w.Loop.Run(limit, func() bool {
+		storm = w.Loop.Steps() > w.Config.MaxSteps
+		return storm || done()
+	}) {
 		return fmt.Errorf("not within %s: %s", limit, what)
+	}
+	if storm {
+		return fmt.Errorf("after %d steps still not: %s; the cluster does not come to rest", w.Config.MaxSteps, what)
 	}
 	return nil
 }
