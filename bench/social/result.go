@@ -27,7 +27,8 @@ type Result struct {
 	Refreshed           uint64 `json:"uncertainty_refreshed"`
 	Retried             uint64 `json:"uncertainty_retried"`
 
-	CommitWaitMean float64 `json:"commit_wait_ms_mean"` // per transaction that wrote, stood still for
+	// CommitWaitMean is what a transaction stood still for, lists included: they owe rule 2 for what they read.
+	CommitWaitMean float64 `json:"commit_wait_ms_mean"`
 	// CommitWaitHidden is the share of the needed wait that passed under other work; 1 if none was needed.
 	CommitWaitHidden float64 `json:"commit_wait_hidden_share"`
 

@@ -68,7 +68,7 @@ func (o *Options) CheckValues() error {
 // Stats is what nodes count about transactions, summed over nodes.
 type Stats struct {
 	Refreshed, Retried uint64        // uncertainty restarts: avoided by a refresh, or started over
-	Commits            uint64        // that wrote something
+	Commits            uint64        // read-only ones included: they wait too, for what they read
 	WaitNeeded         time.Duration // commit wait, had nothing else been going on meanwhile
 	WaitActual         time.Duration // commit wait that somebody stood still for
 }
