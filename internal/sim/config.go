@@ -52,6 +52,9 @@ type Config struct {
 	Faults     []string
 	FaultFor   time.Duration
 	FaultEvery time.Duration
+	// Idle is a long time in the middle of it in which nobody asks anything and nothing goes wrong: long enough for what is
+	// kept for minutes to be collected.
+	Idle time.Duration
 	// LiveWithin is how long after the last fault the cluster may take to serve everything again.
 	LiveWithin time.Duration
 	// MaxSteps is about ten times the task switches that a busy run takes. A cluster that needs more storms itself with
@@ -105,6 +108,9 @@ func Draw(seed uint64) Config {
 
 	c.FaultFor = time.Duration(6+r.IntN(14)) * time.Second
 	c.FaultEvery = logUniform(r, 300*time.Millisecond, 4*time.Second)
+	if r.IntN(24) == 0 {
+		c.Idle, c.MaxSteps = 12*time.Minute, 4*c.MaxSteps
+	}
 	if r.IntN(10) > 0 {
 		c.Faults = pick(r, faultNames(), 0.5)
 		if r.IntN(2) == 0 {
@@ -163,10 +169,10 @@ func (c Config) String() string {
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
 	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, requests %s\n"+
-		"  clocks %s; faults %v every %s for %s",
+		"  clocks %s; faults %v every %s for %s, idle %s",
 		c.Nodes, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
 		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Request.Round(time.Millisecond),
-		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor)
+		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor, c.Idle)
 }
 
 // logUniform draws evenly on the logarithmic scale.

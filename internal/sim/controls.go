@@ -54,7 +54,7 @@ var Controls = []Control{
 func ControlConfig(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc7))
 	c := Draw(seed)
-	c.Nodes, c.Faults, c.Loss, c.Far, c.Clocks = 3, nil, 0, 0, nil
+	c.Nodes, c.Faults, c.Loss, c.Far, c.Idle, c.Clocks = 3, nil, 0, 0, 0, nil
 	c.Request, c.MaxSteps = 10*time.Second, 500_000
 	c.StallP, c.Weather.Dup, c.Weather.SpikeP = 0, 0, 0
 	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)

@@ -52,11 +52,37 @@ func (w *World) trouble(end time.Duration, over func()) {
 		}
 	}
 	w.Net.weather.Loss = w.Config.Loss
+	// The idle time begins in the middle. What was done to the cluster is undone before.
+	w.idleFrom = (w.Loop.Now() + end - w.Config.Idle) / 2
+	w.idleTo = w.idleFrom + w.Config.Idle
 	var heals []func()
+	heal := func() {
+		for _, h := range heals {
+			h()
+		}
+		heals = nil
+		w.Net.MendAll()
+		w.Net.weather.Loss = 0
+		for i, m := range w.Machines {
+			m.Source.Set(w.Config.Clocks[i])
+			m.Boot()
+		}
+	}
+	if w.Config.Idle > 0 {
+		w.Loop.At(w.idleFrom, func() {
+			w.event("idle until %.0f", w.idleTo.Seconds())
+			heal()
+		})
+		w.Loop.At(w.idleTo, func() { w.Net.weather.Loss = w.Config.Loss })
+	}
 	if len(kinds) > 0 {
 		var next func()
 		next = func() {
 			if w.Loop.Now() >= end {
+				return
+			}
+			if w.idle() {
+				w.Loop.At(w.idleTo, next)
 				return
 			}
 			// Mostly short, now and then longer than every promise and timeout.
@@ -78,18 +104,13 @@ func (w *World) trouble(end time.Duration, over func()) {
 	}
 	w.Loop.At(end, func() {
 		w.event("faults end")
-		for _, h := range heals {
-			h()
-		}
-		w.Net.MendAll()
-		w.Net.weather.Loss = 0
-		for i, m := range w.Machines {
-			m.Source.Set(w.Config.Clocks[i])
-			m.Boot()
-		}
+		heal()
 		over()
 	})
 }
+
+// idle reports whether nothing is to happen now.
+func (w *World) idle() bool { return w.idleFrom <= w.Loop.Now() && w.Loop.Now() < w.idleTo }
 
 func choose(w *World, r *rand.Rand, ok func(*Machine) bool) *Machine {
 	var ms []*Machine

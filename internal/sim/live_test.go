@@ -269,6 +269,7 @@ func TestLiveCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute")
 	}
+	t.Parallel()
 	c := newLiveCluster(t, 3)
 	defer func() {
 		for _, n := range c.nodes {
@@ -332,7 +333,7 @@ func TestLiveCluster(t *testing.T) {
 		}
 	}
 	for k := range 4 {
-		time.Sleep(2500 * time.Millisecond)
+		time.Sleep(2 * time.Second)
 		n := c.nodes[(k+1)%3]
 		n.kill()
 		time.Sleep(1500 * time.Millisecond)

@@ -125,10 +125,10 @@ func (r *run) play() error {
 	for _, m := range r.Machines {
 		r.startClients(m)
 	}
-	end := r.Loop.Now() + r.Config.FaultFor
+	end := r.Loop.Now() + r.Config.FaultFor + r.Config.Idle
 	over := false
 	r.trouble(end, func() { over = true })
-	if err := r.runUntil(r.Config.FaultFor+time.Minute, "the end of the faults", func() bool { return over }); err != nil {
+	if err := r.runUntil(r.Config.FaultFor+r.Config.Idle+time.Minute, "the end of the faults", func() bool { return over }); err != nil {
 		return err
 	}
 	if err := r.live(end); err != nil {
@@ -250,7 +250,9 @@ func (r *run) startClients(m *Machine) {
 			m.RT.Go("client", func() {
 				for !r.quiet {
 					m.RT.Sleep(time.Duration(c.Rand.Int64N(int64(r.Config.Think))))
-					if !r.quiet {
+					if r.idle() {
+						m.RT.Sleep(r.idleTo - r.Loop.Now())
+					} else if !r.quiet {
 						l.Step(c)
 					}
 				}

@@ -13,6 +13,7 @@ import (
 
 // TestSeeds runs the first seeds, as many as fit into the time.
 func TestSeeds(t *testing.T) {
+	t.Parallel()
 	limit := 20 * time.Second
 	if testing.Short() || raceEnabled {
 		limit = 8 * time.Second
@@ -40,6 +41,7 @@ func TestSeeds(t *testing.T) {
 
 // TestSameSeedSameTrace is V1.
 func TestSameSeedSameTrace(t *testing.T) {
+	t.Parallel()
 	seeds := []uint64{101, 102, 103, 104, 105, 106}
 	if testing.Short() || raceEnabled {
 		seeds = seeds[:2]
@@ -62,6 +64,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 // TestControls breaks things on purpose: each must be found within its number of seeds, and with nothing broken the same
 // runs must be clean.
 func TestControls(t *testing.T) {
+	t.Parallel()
 	for _, k := range Controls {
 		t.Run(k.Name, func(t *testing.T) {
 			if k.Within == 0 {

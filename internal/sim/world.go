@@ -29,6 +29,8 @@ type World struct {
 	logs      bool
 	cuts      int // splits asked for by faults
 	probes    Probes
+
+	idleFrom, idleTo time.Duration
 }
 
 func newWorld(cfg Config, trace *Trace) *World {
