@@ -82,6 +82,9 @@ func TestControls(t *testing.T) {
 				t.Errorf("breaking %s does not show within %d seeds", k.Breaks, k.Within)
 				return
 			}
+			if len(k.Finds) > 0 && last.Failed() {
+				t.Errorf("seed %d shows more than it may:\n%s", found, last.Problem())
+			}
 			t.Logf("seed %d: %s", found, last.Found())
 		})
 	}
