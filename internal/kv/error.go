@@ -24,10 +24,13 @@ const (
 	ErrConflict                   // gave way to an older transaction, or waited too long for another one: restart
 	ErrTooOld                     // the transaction is older than records are kept for: restart
 	ErrFenced                     // the node's clock is not good enough to serve
+	ErrLocked                     // another transaction holds a lock on Key, and the request does not wait (LockNoWait)
+	ErrLockWait                   // waited long for a lock on Key that another transaction holds: ask again, or give up
 )
 
 var codeNames = [...]string{"internal", "not leaseholder", "range mismatch", "unavailable", "ambiguous", "uncertain",
-	"retry at", "refresh failed", "aborted", "condition failed", "conflict", "too old", "fenced"}
+	"retry at", "refresh failed", "aborted", "condition failed", "conflict", "too old", "fenced", "locked",
+	"lock wait"}
 
 func (c Code) String() string {
 	if int(c) < len(codeNames) {

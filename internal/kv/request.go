@@ -17,9 +17,12 @@ type Request struct {
 	EndTxn    *EndTxnRequest    `msg:"et,omitempty"`
 	Resolve   *ResolveRequest   `msg:"rs,omitempty"`
 	Push      *PushRequest      `msg:"pu,omitempty"`
+	Query     *QueryRequest     `msg:"qi,omitempty"`
+	Recover   *RecoverRequest   `msg:"rc,omitempty"`
 	Heartbeat *HeartbeatRequest `msg:"hb,omitempty"`
 	Inline    *InlineRequest    `msg:"in,omitempty"`
 	Admin     *AdminRequest     `msg:"ad,omitempty"`
+	Locks     *LocksRequest     `msg:"lk,omitempty"`
 }
 
 // Response answers a Request; Err, or the pointer that matches the request's, is set.
@@ -28,9 +31,11 @@ type Response struct {
 
 	Read   *ReadResponse   `msg:"rd,omitempty"`
 	Write  *WriteResponse  `msg:"wr,omitempty"`
-	EndTxn *TxnStatus      `msg:"et,omitempty"` // also answers Push and Heartbeat
+	EndTxn *TxnStatus      `msg:"et,omitempty"` // also answers Push, Heartbeat and Recover
+	Query  *QueryResponse  `msg:"qi,omitempty"`
 	Inline *InlineResponse `msg:"in,omitempty"`
 	Admin  *AdminResponse  `msg:"ad,omitempty"`
+	Locks  *LocksResponse  `msg:"lk,omitempty"`
 }
 
 // Batch is what one node asks another in one message: requests to any number of ranges, answered together.
@@ -60,6 +65,9 @@ type ReadRequest struct {
 	Spans   []Span `msg:"s,omitempty"`
 	MaxRows int    `msg:"m,omitempty"` // over all spans; 0: the server's limit of bytes alone
 	Reverse bool   `msg:"v,omitempty"` // spans are read from their end, and in reverse order
+	// Lock makes it a locking read: the keys asked for, and the rows found in the spans, are locked, and their newest
+	// versions are read. One above ReadTS makes the read uncertain, however far above.
+	Lock *ReadLock `msg:"lk,omitempty"`
 }
 
 // ReadResponse holds the rows: Values for Keys (empty: absent), Rows for each span.
@@ -74,6 +82,8 @@ type ReadResponse struct {
 	Observed clock.Timestamp `msg:"o"`
 	// Bumped counts the uncertain versions that moved ReadTS.
 	Bumped int `msg:"b,omitempty"`
+	// Skipped are keys that others hold (LockSkip). They count as not read: not among the rows, their values empty.
+	Skipped []Key `msg:"k,omitempty"`
 }
 
 // Rows are the rows of one span in order. More: reading stopped at a limit, and goes on from after the last row, or from
@@ -122,6 +132,8 @@ type WriteRequest struct {
 	Puts    []Put           `msg:"w"`
 	// Laid is the coordinator's earliest when it sent this: expiry of an intent without a record counts from it.
 	Laid clock.Instant `msg:"l"`
+	// Owner of the transaction's locks, if it has any; otherwise Txn and Start stand in the queues of keys.
+	Owner *LockOwner `msg:"ow,omitempty"`
 }
 
 // WriteResponse says where the writes landed.
@@ -132,19 +144,29 @@ type WriteResponse struct {
 // State of a transaction's record.
 type State uint8
 
-// A missing record reads as Pending until somebody aborts it.
+// A missing record reads as Pending until somebody aborts it. Staged: the transaction is committed at CommitTS if all of
+// its writes have landed there, and whoever cannot know that asks them (package eval, P1 to P4).
 const (
 	Pending State = iota
 	Committed
 	Aborted
+	Staged
 )
 
-func (s State) String() string { return [...]string{"pending", "committed", "aborted"}[s] }
+func (s State) String() string { return [...]string{"pending", "committed", "aborted", "staged"}[s] }
+
+// Final reports whether the state is a decision, which stays.
+func (s State) Final() bool { return s == Committed || s == Aborted }
 
 // TxnStatus is what a record says.
 type TxnStatus struct {
-	State    State           `msg:"s"`
-	CommitTS clock.Timestamp `msg:"c"` // Committed: its timestamp; Pending: it must not commit below this
+	State State `msg:"s"`
+	// CommitTS is, for Committed, its timestamp; for Staged, where it commits if all its writes are there; for Pending,
+	// what it must not commit below.
+	CommitTS clock.Timestamp `msg:"c"`
+	// Recover, with Staged: its coordinator has had its time, and whoever pushes may find out for himself, by asking
+	// these keys (Query) and reporting the outcome (Recover).
+	Recover []Key `msg:"rk,omitempty"`
 }
 
 // Record is the record of a transaction, kept at its anchor key.
@@ -152,8 +174,9 @@ type Record struct {
 	State    State           `msg:"s"`
 	CommitTS clock.Timestamp `msg:"c"` // as in TxnStatus
 	Start    clock.Timestamp `msg:"st"`
-	Touched  clock.Instant   `msg:"h"`           // last heartbeat or change: expiry and garbage collection count from it
-	Intents  []Key           `msg:"i,omitempty"` // Committed: what a collector has to resolve before removing the record
+	Touched  clock.Instant   `msg:"h"` // last heartbeat or change: expiry and garbage collection count from it
+	// Intents are, for Staged, all its writes; for Committed, what a collector has to resolve before removing the record.
+	Intents []Key `msg:"i,omitempty"`
 }
 
 // Intent is a provisional write, kept in the lock table.
@@ -167,15 +190,19 @@ type Intent struct {
 	Delete bool            `msg:"d,omitempty"`
 }
 
-// EndTxnRequest writes the decision to the record at the anchor. It is idempotent.
+// EndTxnRequest writes the decision to the record at the anchor, or stages it. It is idempotent.
 type EndTxnRequest struct {
 	Txn      TxnID           `msg:"t"`
 	Start    clock.Timestamp `msg:"st"`
 	Anchor   Key             `msg:"a"`
 	Commit   bool            `msg:"m"`
+	Stage    bool            `msg:"sg,omitempty"` // instead of Commit: Intents are on their way, each wants CommitTS
 	CommitTS clock.Timestamp `msg:"c"`
-	Intents  []Key           `msg:"i,omitempty"`
-	Now      clock.Instant   `msg:"n"` // the coordinator's earliest
+	// Until, with Commit: the transaction may commit anywhere in [CommitTS, Until], because what it has read holds up to
+	// there. Zero: at CommitTS only.
+	Until   clock.Timestamp `msg:"u"`
+	Intents []Key           `msg:"i,omitempty"`
+	Now     clock.Instant   `msg:"n"` // the coordinator's earliest
 }
 
 // ResolveRequest turns a finished transaction's intents into versions, or removes them. Keys without its intent are
@@ -209,6 +236,27 @@ type PushRequest struct {
 	Pusher      TxnID           `msg:"pt"`
 	PusherStart clock.Timestamp `msg:"ps"`
 	To          clock.Timestamp `msg:"o"`
+}
+
+// QueryRequest asks whether writes of a staged transaction have landed at or below TS. What has not will not, ever: that is
+// what asking brings about.
+type QueryRequest struct {
+	Txn  TxnID           `msg:"t"`
+	TS   clock.Timestamp `msg:"c"`
+	Keys []Key           `msg:"k"`
+}
+
+// QueryResponse names a key where the write had not landed; empty: all have.
+type QueryResponse struct {
+	Missing Key `msg:"m,omitempty"`
+}
+
+// RecoverRequest reports what queries about a record that was staged at TS have found; the record decides. Push is the one
+// that met the transaction: what it wanted is done if the transaction is not committed.
+type RecoverRequest struct {
+	Push    PushRequest     `msg:"p"`
+	TS      clock.Timestamp `msg:"c"`
+	Missing bool            `msg:"m,omitempty"`
 }
 
 // HeartbeatRequest keeps a long transaction from being taken for abandoned.

@@ -614,12 +614,16 @@ func (z *ControlRequest) Msgsize() (s int) {
 func (z *EndTxnRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(7)
-	var zb0001Mask uint8 /* 7 bits */
+	zb0001Len := uint32(9)
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
+	if z.Stage == false {
+		zb0001Len--
+		zb0001Mask |= 0x10
+	}
 	if z.Intents == nil {
 		zb0001Len--
-		zb0001Mask |= 0x20
+		zb0001Mask |= 0x80
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -642,6 +646,11 @@ func (z *EndTxnRequest) MarshalMsg(b []byte) (o []byte, err error) {
 		// string "m"
 		o = append(o, 0xa1, 0x6d)
 		o = msgp.AppendBool(o, z.Commit)
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
+			// string "sg"
+			o = append(o, 0xa2, 0x73, 0x67)
+			o = msgp.AppendBool(o, z.Stage)
+		}
 		// string "c"
 		o = append(o, 0xa1, 0x63)
 		o, err = (*wireTimestamp)(&z.CommitTS).MarshalMsg(o)
@@ -649,7 +658,14 @@ func (z *EndTxnRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "CommitTS")
 			return
 		}
-		if (zb0001Mask & 0x20) == 0 { // if not omitted
+		// string "u"
+		o = append(o, 0xa1, 0x75)
+		o, err = (*wireTimestamp)(&z.Until).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Until")
+			return
+		}
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
 			// string "i"
 			o = append(o, 0xa1, 0x69)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Intents)))
@@ -678,7 +694,7 @@ func (z *EndTxnRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 1 bits */
+	var zb0001Mask uint8 /* 2 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -716,10 +732,23 @@ func (z *EndTxnRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Commit")
 				return
 			}
+		case "sg":
+			z.Stage, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Stage")
+				return
+			}
+			zb0001Mask |= 0x1
 		case "c":
 			bts, err = (*wireTimestamp)(&z.CommitTS).UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "CommitTS")
+				return
+			}
+		case "u":
+			bts, err = (*wireTimestamp)(&z.Until).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Until")
 				return
 			}
 		case "i":
@@ -745,7 +774,7 @@ func (z *EndTxnRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					z.Intents[za0002] = Key(zb0004)
 				}
 			}
-			zb0001Mask |= 0x1
+			zb0001Mask |= 0x2
 		case "n":
 			bts, err = (*wireInstant)(&z.Now).UnmarshalMsg(bts)
 			if err != nil {
@@ -761,17 +790,21 @@ func (z *EndTxnRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if (zb0001Mask & 0x1) == 0 {
-		z.Intents = nil
+	if zb0001Mask != 0x3 {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Stage = false
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.Intents = nil
+		}
 	}
-
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *EndTxnRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + msgp.BoolSize + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize() + 2 + msgp.ArrayHeaderSize
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + msgp.BoolSize + 3 + msgp.BoolSize + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize() + 2 + (*wireTimestamp)(&z.Until).Msgsize() + 2 + msgp.ArrayHeaderSize
 	for za0002 := range z.Intents {
 		s += msgp.BytesPrefixSize + len([]byte(z.Intents[za0002]))
 	}
@@ -1940,6 +1973,276 @@ func (z *Liveness) Msgsize() (s int) {
 	} else {
 		s += z.First.Msgsize()
 	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z LockMode) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *LockMode) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = LockMode(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z LockMode) Msgsize() (s int) {
+	s = msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *LockOwner) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "i"
+	o = append(o, 0x82, 0xa1, 0x69)
+	o = msgp.AppendBytes(o, (z.ID)[:])
+	// string "s"
+	o = append(o, 0xa1, 0x73)
+	o, err = (*wireTimestamp)(&z.Start).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Start")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *LockOwner) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "i":
+			bts, err = msgp.ReadExactBytes(bts, (z.ID)[:])
+			if err != nil {
+				err = msgp.WrapError(err, "ID")
+				return
+			}
+		case "s":
+			bts, err = (*wireTimestamp)(&z.Start).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Start")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *LockOwner) Msgsize() (s int) {
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Start).Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z LockPolicy) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	o = msgp.AppendUint8(o, uint8(z))
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *LockPolicy) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	{
+		var zb0001 uint8
+		zb0001, bts, err = msgp.ReadUint8Bytes(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		(*z) = LockPolicy(zb0001)
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z LockPolicy) Msgsize() (s int) {
+	s = msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *LocksRequest) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
+	_ = zb0001Mask
+	if z.Release == false {
+		zb0001Len--
+		zb0001Mask |= 0x4
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "k"
+		o = append(o, 0xa1, 0x6b)
+		o = msgp.AppendBytes(o, []byte(z.Key))
+		// string "o"
+		o = append(o, 0xa1, 0x6f)
+		o = msgp.AppendBytes(o, (z.Owner)[:])
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "r"
+			o = append(o, 0xa1, 0x72)
+			o = msgp.AppendBool(o, z.Release)
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *LocksRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "k":
+			{
+				var zb0002 []byte
+				zb0002, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Key))
+				if err != nil {
+					err = msgp.WrapError(err, "Key")
+					return
+				}
+				z.Key = Key(zb0002)
+			}
+		case "o":
+			bts, err = msgp.ReadExactBytes(bts, (z.Owner)[:])
+			if err != nil {
+				err = msgp.WrapError(err, "Owner")
+				return
+			}
+		case "r":
+			z.Release, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Release")
+				return
+			}
+			zb0001Mask |= 0x1
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.Release = false
+	}
+
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *LocksRequest) Msgsize() (s int) {
+	s = 1 + 2 + msgp.BytesPrefixSize + len([]byte(z.Key)) + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z LocksResponse) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 1
+	// string "h"
+	o = append(o, 0x81, 0xa1, 0x68)
+	o = msgp.AppendInt(o, z.Held)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *LocksResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "h":
+			z.Held, bts, err = msgp.ReadIntBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Held")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z LocksResponse) Msgsize() (s int) {
+	s = 1 + 2 + msgp.IntSize
 	return
 }
 
@@ -3160,6 +3463,178 @@ func (z *Put) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *QueryRequest) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "t"
+	o = append(o, 0x83, 0xa1, 0x74)
+	o = msgp.AppendBytes(o, (z.Txn)[:])
+	// string "c"
+	o = append(o, 0xa1, 0x63)
+	o, err = (*wireTimestamp)(&z.TS).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "TS")
+		return
+	}
+	// string "k"
+	o = append(o, 0xa1, 0x6b)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Keys)))
+	for za0002 := range z.Keys {
+		o = msgp.AppendBytes(o, []byte(z.Keys[za0002]))
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *QueryRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "t":
+			bts, err = msgp.ReadExactBytes(bts, (z.Txn)[:])
+			if err != nil {
+				err = msgp.WrapError(err, "Txn")
+				return
+			}
+		case "c":
+			bts, err = (*wireTimestamp)(&z.TS).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "TS")
+				return
+			}
+		case "k":
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Keys")
+				return
+			}
+			if cap(z.Keys) >= int(zb0002) {
+				z.Keys = (z.Keys)[:zb0002]
+			} else {
+				z.Keys = make([]Key, zb0002)
+			}
+			for za0002 := range z.Keys {
+				{
+					var zb0003 []byte
+					zb0003, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Keys[za0002]))
+					if err != nil {
+						err = msgp.WrapError(err, "Keys", za0002)
+						return
+					}
+					z.Keys[za0002] = Key(zb0003)
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *QueryRequest) Msgsize() (s int) {
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + msgp.ArrayHeaderSize
+	for za0002 := range z.Keys {
+		s += msgp.BytesPrefixSize + len([]byte(z.Keys[za0002]))
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *QueryResponse) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(1)
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
+	if z.Missing == nil {
+		zb0001Len--
+		zb0001Mask |= 0x1
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+	if (zb0001Mask & 0x1) == 0 { // if not omitted
+		// string "m"
+		o = append(o, 0xa1, 0x6d)
+		o = msgp.AppendBytes(o, []byte(z.Missing))
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *QueryResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "m":
+			{
+				var zb0002 []byte
+				zb0002, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Missing))
+				if err != nil {
+					err = msgp.WrapError(err, "Missing")
+					return
+				}
+				z.Missing = Key(zb0002)
+			}
+			zb0001Mask |= 0x1
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.Missing = nil
+	}
+
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *QueryResponse) Msgsize() (s int) {
+	s = 1 + 2 + msgp.BytesPrefixSize + len([]byte(z.Missing))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *RaftBatch) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 1
@@ -3540,11 +4015,151 @@ func (z RangeID) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *ReadLock) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
+	_ = zb0001Mask
+	if z.Policy == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x4
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "o"
+		o = append(o, 0xa1, 0x6f)
+		// map header, size 2
+		// string "i"
+		o = append(o, 0x82, 0xa1, 0x69)
+		o = msgp.AppendBytes(o, (z.Owner.ID)[:])
+		// string "s"
+		o = append(o, 0xa1, 0x73)
+		o, err = (*wireTimestamp)(&z.Owner.Start).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Owner", "Start")
+			return
+		}
+		// string "m"
+		o = append(o, 0xa1, 0x6d)
+		o = msgp.AppendUint8(o, uint8(z.Mode))
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "p"
+			o = append(o, 0xa1, 0x70)
+			o = msgp.AppendUint8(o, uint8(z.Policy))
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ReadLock) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "o":
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Owner")
+				return
+			}
+			for zb0002 > 0 {
+				zb0002--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Owner")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "i":
+					bts, err = msgp.ReadExactBytes(bts, (z.Owner.ID)[:])
+					if err != nil {
+						err = msgp.WrapError(err, "Owner", "ID")
+						return
+					}
+				case "s":
+					bts, err = (*wireTimestamp)(&z.Owner.Start).UnmarshalMsg(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Owner", "Start")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Owner")
+						return
+					}
+				}
+			}
+		case "m":
+			{
+				var zb0003 uint8
+				zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Mode")
+					return
+				}
+				z.Mode = LockMode(zb0003)
+			}
+		case "p":
+			{
+				var zb0004 uint8
+				zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Policy")
+					return
+				}
+				z.Policy = LockPolicy(zb0004)
+			}
+			zb0001Mask |= 0x1
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.Policy = 0
+	}
+
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ReadLock) Msgsize() (s int) {
+	s = 1 + 2 + 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Owner.Start).Msgsize() + 2 + msgp.Uint8Size + 2 + msgp.Uint8Size
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(10)
-	var zb0001Mask uint16 /* 10 bits */
+	zb0001Len := uint32(11)
+	var zb0001Mask uint16 /* 11 bits */
 	_ = zb0001Mask
 	if z.CanBump == false {
 		zb0001Len--
@@ -3565,6 +4180,10 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Reverse == false {
 		zb0001Len--
 		zb0001Mask |= 0x200
+	}
+	if z.Lock == nil {
+		zb0001Len--
+		zb0001Mask |= 0x400
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -3637,6 +4256,19 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			o = append(o, 0xa1, 0x76)
 			o = msgp.AppendBool(o, z.Reverse)
 		}
+		if (zb0001Mask & 0x400) == 0 { // if not omitted
+			// string "lk"
+			o = append(o, 0xa2, 0x6c, 0x6b)
+			if z.Lock == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				o, err = z.Lock.MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Lock")
+					return
+				}
+			}
+		}
 	}
 	return
 }
@@ -3651,7 +4283,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 5 bits */
+	var zb0001Mask uint8 /* 6 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -3756,6 +4388,24 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x10
+		case "lk":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Lock = nil
+			} else {
+				if z.Lock == nil {
+					z.Lock = new(ReadLock)
+				}
+				bts, err = z.Lock.UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Lock")
+					return
+				}
+			}
+			zb0001Mask |= 0x20
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3765,7 +4415,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x1f {
+	if zb0001Mask != 0x3f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.CanBump = false
 		}
@@ -3780,6 +4430,9 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x10) == 0 {
 			z.Reverse = false
+		}
+		if (zb0001Mask & 0x20) == 0 {
+			z.Lock = nil
 		}
 	}
 	o = bts
@@ -3796,7 +4449,12 @@ func (z *ReadRequest) Msgsize() (s int) {
 	for za0003 := range z.Spans {
 		s += z.Spans[za0003].Msgsize()
 	}
-	s += 2 + msgp.IntSize + 2 + msgp.BoolSize
+	s += 2 + msgp.IntSize + 2 + msgp.BoolSize + 3
+	if z.Lock == nil {
+		s += msgp.NilSize
+	} else {
+		s += z.Lock.Msgsize()
+	}
 	return
 }
 
@@ -3804,8 +4462,8 @@ func (z *ReadRequest) Msgsize() (s int) {
 func (z *ReadResponse) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(6)
-	var zb0001Mask uint8 /* 6 bits */
+	zb0001Len := uint32(7)
+	var zb0001Mask uint8 /* 7 bits */
 	_ = zb0001Mask
 	if z.Values == nil {
 		zb0001Len--
@@ -3818,6 +4476,10 @@ func (z *ReadResponse) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Bumped == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x20
+	}
+	if z.Skipped == nil {
+		zb0001Len--
+		zb0001Mask |= 0x40
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -3870,6 +4532,14 @@ func (z *ReadResponse) MarshalMsg(b []byte) (o []byte, err error) {
 			o = append(o, 0xa1, 0x62)
 			o = msgp.AppendInt(o, z.Bumped)
 		}
+		if (zb0001Mask & 0x40) == 0 { // if not omitted
+			// string "k"
+			o = append(o, 0xa1, 0x6b)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Skipped)))
+			for za0003 := range z.Skipped {
+				o = msgp.AppendBytes(o, []byte(z.Skipped[za0003]))
+			}
+		}
 	}
 	return
 }
@@ -3884,7 +4554,7 @@ func (z *ReadResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 3 bits */
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -3959,6 +4629,30 @@ func (z *ReadResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x4
+		case "k":
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Skipped")
+				return
+			}
+			if cap(z.Skipped) >= int(zb0004) {
+				z.Skipped = (z.Skipped)[:zb0004]
+			} else {
+				z.Skipped = make([]Key, zb0004)
+			}
+			for za0003 := range z.Skipped {
+				{
+					var zb0005 []byte
+					zb0005, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Skipped[za0003]))
+					if err != nil {
+						err = msgp.WrapError(err, "Skipped", za0003)
+						return
+					}
+					z.Skipped[za0003] = Key(zb0005)
+				}
+			}
+			zb0001Mask |= 0x8
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3968,7 +4662,7 @@ func (z *ReadResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x7 {
+	if zb0001Mask != 0xf {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Values = nil
 		}
@@ -3977,6 +4671,9 @@ func (z *ReadResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x4) == 0 {
 			z.Bumped = 0
+		}
+		if (zb0001Mask & 0x8) == 0 {
+			z.Skipped = nil
 		}
 	}
 	o = bts
@@ -3993,7 +4690,10 @@ func (z *ReadResponse) Msgsize() (s int) {
 	for za0002 := range z.Rows {
 		s += z.Rows[za0002].Msgsize()
 	}
-	s += 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.Newest).Msgsize() + 2 + (*wireTimestamp)(&z.Observed).Msgsize() + 2 + msgp.IntSize
+	s += 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.Newest).Msgsize() + 2 + (*wireTimestamp)(&z.Observed).Msgsize() + 2 + msgp.IntSize + 2 + msgp.ArrayHeaderSize
+	for za0003 := range z.Skipped {
+		s += msgp.BytesPrefixSize + len([]byte(z.Skipped[za0003]))
+	}
 	return
 }
 
@@ -4144,6 +4844,107 @@ func (z *Record) Msgsize() (s int) {
 	for za0001 := range z.Intents {
 		s += msgp.BytesPrefixSize + len([]byte(z.Intents[za0001]))
 	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *RecoverRequest) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
+	_ = zb0001Mask
+	if z.Missing == false {
+		zb0001Len--
+		zb0001Mask |= 0x4
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "p"
+		o = append(o, 0xa1, 0x70)
+		o, err = z.Push.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Push")
+			return
+		}
+		// string "c"
+		o = append(o, 0xa1, 0x63)
+		o, err = (*wireTimestamp)(&z.TS).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "TS")
+			return
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "m"
+			o = append(o, 0xa1, 0x6d)
+			o = msgp.AppendBool(o, z.Missing)
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *RecoverRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "p":
+			bts, err = z.Push.UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Push")
+				return
+			}
+		case "c":
+			bts, err = (*wireTimestamp)(&z.TS).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "TS")
+				return
+			}
+		case "m":
+			z.Missing, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Missing")
+				return
+			}
+			zb0001Mask |= 0x1
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.Missing = false
+	}
+
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *RecoverRequest) Msgsize() (s int) {
+	s = 1 + 2 + z.Push.Msgsize() + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + msgp.BoolSize
 	return
 }
 
@@ -4403,8 +5204,8 @@ func (z ReplicaID) Msgsize() (s int) {
 func (z *Request) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(10)
-	var zb0001Mask uint16 /* 10 bits */
+	zb0001Len := uint32(13)
+	var zb0001Mask uint16 /* 13 bits */
 	_ = zb0001Mask
 	if z.Read == nil {
 		zb0001Len--
@@ -4430,17 +5231,29 @@ func (z *Request) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x40
 	}
-	if z.Heartbeat == nil {
+	if z.Query == nil {
 		zb0001Len--
 		zb0001Mask |= 0x80
 	}
-	if z.Inline == nil {
+	if z.Recover == nil {
 		zb0001Len--
 		zb0001Mask |= 0x100
 	}
-	if z.Admin == nil {
+	if z.Heartbeat == nil {
 		zb0001Len--
 		zb0001Mask |= 0x200
+	}
+	if z.Inline == nil {
+		zb0001Len--
+		zb0001Mask |= 0x400
+	}
+	if z.Admin == nil {
+		zb0001Len--
+		zb0001Mask |= 0x800
+	}
+	if z.Locks == nil {
+		zb0001Len--
+		zb0001Mask |= 0x1000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -4529,6 +5342,60 @@ func (z *Request) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 		if (zb0001Mask & 0x80) == 0 { // if not omitted
+			// string "qi"
+			o = append(o, 0xa2, 0x71, 0x69)
+			if z.Query == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				o, err = z.Query.MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Query")
+					return
+				}
+			}
+		}
+		if (zb0001Mask & 0x100) == 0 { // if not omitted
+			// string "rc"
+			o = append(o, 0xa2, 0x72, 0x63)
+			if z.Recover == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// check for omitted fields
+				zb0002Len := uint32(3)
+				var zb0002Mask uint8 /* 3 bits */
+				_ = zb0002Mask
+				if z.Recover.Missing == false {
+					zb0002Len--
+					zb0002Mask |= 0x4
+				}
+				// variable map header, size zb0002Len
+				o = append(o, 0x80|uint8(zb0002Len))
+
+				// skip if no fields are to be emitted
+				if zb0002Len != 0 {
+					// string "p"
+					o = append(o, 0xa1, 0x70)
+					o, err = z.Recover.Push.MarshalMsg(o)
+					if err != nil {
+						err = msgp.WrapError(err, "Recover", "Push")
+						return
+					}
+					// string "c"
+					o = append(o, 0xa1, 0x63)
+					o, err = (*wireTimestamp)(&z.Recover.TS).MarshalMsg(o)
+					if err != nil {
+						err = msgp.WrapError(err, "Recover", "TS")
+						return
+					}
+					if (zb0002Mask & 0x4) == 0 { // if not omitted
+						// string "m"
+						o = append(o, 0xa1, 0x6d)
+						o = msgp.AppendBool(o, z.Recover.Missing)
+					}
+				}
+			}
+		}
+		if (zb0001Mask & 0x200) == 0 { // if not omitted
 			// string "hb"
 			o = append(o, 0xa2, 0x68, 0x62)
 			if z.Heartbeat == nil {
@@ -4541,7 +5408,7 @@ func (z *Request) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x100) == 0 { // if not omitted
+		if (zb0001Mask & 0x400) == 0 { // if not omitted
 			// string "in"
 			o = append(o, 0xa2, 0x69, 0x6e)
 			if z.Inline == nil {
@@ -4554,7 +5421,7 @@ func (z *Request) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x200) == 0 { // if not omitted
+		if (zb0001Mask & 0x800) == 0 { // if not omitted
 			// string "ad"
 			o = append(o, 0xa2, 0x61, 0x64)
 			if z.Admin == nil {
@@ -4563,6 +5430,19 @@ func (z *Request) MarshalMsg(b []byte) (o []byte, err error) {
 				o, err = z.Admin.MarshalMsg(o)
 				if err != nil {
 					err = msgp.WrapError(err, "Admin")
+					return
+				}
+			}
+		}
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "lk"
+			o = append(o, 0xa2, 0x6c, 0x6b)
+			if z.Locks == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				o, err = z.Locks.MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Locks")
 					return
 				}
 			}
@@ -4581,7 +5461,7 @@ func (z *Request) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint16 /* 9 bits */
+	var zb0001Mask uint16 /* 12 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -4709,6 +5589,85 @@ func (z *Request) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x20
+		case "qi":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Query = nil
+			} else {
+				if z.Query == nil {
+					z.Query = new(QueryRequest)
+				}
+				bts, err = z.Query.UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Query")
+					return
+				}
+			}
+			zb0001Mask |= 0x40
+		case "rc":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Recover = nil
+			} else {
+				if z.Recover == nil {
+					z.Recover = new(RecoverRequest)
+				}
+				var zb0003 uint32
+				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Recover")
+					return
+				}
+				var zb0003Mask uint8 /* 1 bits */
+				_ = zb0003Mask
+				for zb0003 > 0 {
+					zb0003--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Recover")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "p":
+						bts, err = z.Recover.Push.UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Recover", "Push")
+							return
+						}
+					case "c":
+						bts, err = (*wireTimestamp)(&z.Recover.TS).UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Recover", "TS")
+							return
+						}
+					case "m":
+						z.Recover.Missing, bts, err = msgp.ReadBoolBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Recover", "Missing")
+							return
+						}
+						zb0003Mask |= 0x1
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Recover")
+							return
+						}
+					}
+				}
+				// Clear omitted fields.
+				if (zb0003Mask & 0x1) == 0 {
+					z.Recover.Missing = false
+				}
+
+			}
+			zb0001Mask |= 0x80
 		case "hb":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -4726,7 +5685,7 @@ func (z *Request) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x40
+			zb0001Mask |= 0x100
 		case "in":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -4744,7 +5703,7 @@ func (z *Request) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x80
+			zb0001Mask |= 0x200
 		case "ad":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -4762,7 +5721,25 @@ func (z *Request) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x100
+			zb0001Mask |= 0x400
+		case "lk":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Locks = nil
+			} else {
+				if z.Locks == nil {
+					z.Locks = new(LocksRequest)
+				}
+				bts, err = z.Locks.UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Locks")
+					return
+				}
+			}
+			zb0001Mask |= 0x800
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -4772,7 +5749,7 @@ func (z *Request) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x1ff {
+	if zb0001Mask != 0xfff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Read = nil
 		}
@@ -4792,13 +5769,22 @@ func (z *Request) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Push = nil
 		}
 		if (zb0001Mask & 0x40) == 0 {
-			z.Heartbeat = nil
+			z.Query = nil
 		}
 		if (zb0001Mask & 0x80) == 0 {
-			z.Inline = nil
+			z.Recover = nil
 		}
 		if (zb0001Mask & 0x100) == 0 {
+			z.Heartbeat = nil
+		}
+		if (zb0001Mask & 0x200) == 0 {
+			z.Inline = nil
+		}
+		if (zb0001Mask & 0x400) == 0 {
 			z.Admin = nil
+		}
+		if (zb0001Mask & 0x800) == 0 {
+			z.Locks = nil
 		}
 	}
 	o = bts
@@ -4844,6 +5830,18 @@ func (z *Request) Msgsize() (s int) {
 		s += z.Push.Msgsize()
 	}
 	s += 3
+	if z.Query == nil {
+		s += msgp.NilSize
+	} else {
+		s += z.Query.Msgsize()
+	}
+	s += 3
+	if z.Recover == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + z.Recover.Push.Msgsize() + 2 + (*wireTimestamp)(&z.Recover.TS).Msgsize() + 2 + msgp.BoolSize
+	}
+	s += 3
 	if z.Heartbeat == nil {
 		s += msgp.NilSize
 	} else {
@@ -4861,6 +5859,12 @@ func (z *Request) Msgsize() (s int) {
 	} else {
 		s += z.Admin.Msgsize()
 	}
+	s += 3
+	if z.Locks == nil {
+		s += msgp.NilSize
+	} else {
+		s += z.Locks.Msgsize()
+	}
 	return
 }
 
@@ -4873,15 +5877,9 @@ func (z *ResolveRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.AppendBytes(o, (z.Txn)[:])
 	// string "s"
 	o = append(o, 0xa1, 0x73)
-	// map header, size 2
-	// string "s"
-	o = append(o, 0x82, 0xa1, 0x73)
-	o = msgp.AppendUint8(o, uint8(z.Status.State))
-	// string "c"
-	o = append(o, 0xa1, 0x63)
-	o, err = (*wireTimestamp)(&z.Status.CommitTS).MarshalMsg(o)
+	o, err = z.Status.MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Status", "CommitTS")
+		err = msgp.WrapError(err, "Status")
 		return
 	}
 	// string "k"
@@ -4918,65 +5916,32 @@ func (z *ResolveRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 		case "s":
-			var zb0002 uint32
-			zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+			bts, err = z.Status.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Status")
 				return
 			}
-			for zb0002 > 0 {
-				zb0002--
-				field, bts, err = msgp.ReadMapKeyZC(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Status")
-					return
-				}
-				switch msgp.UnsafeString(field) {
-				case "s":
-					{
-						var zb0003 uint8
-						zb0003, bts, err = msgp.ReadUint8Bytes(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Status", "State")
-							return
-						}
-						z.Status.State = State(zb0003)
-					}
-				case "c":
-					bts, err = (*wireTimestamp)(&z.Status.CommitTS).UnmarshalMsg(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Status", "CommitTS")
-						return
-					}
-				default:
-					bts, err = msgp.Skip(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Status")
-						return
-					}
-				}
-			}
 		case "k":
-			var zb0004 uint32
-			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Keys")
 				return
 			}
-			if cap(z.Keys) >= int(zb0004) {
-				z.Keys = (z.Keys)[:zb0004]
+			if cap(z.Keys) >= int(zb0002) {
+				z.Keys = (z.Keys)[:zb0002]
 			} else {
-				z.Keys = make([]Key, zb0004)
+				z.Keys = make([]Key, zb0002)
 			}
 			for za0002 := range z.Keys {
 				{
-					var zb0005 []byte
-					zb0005, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Keys[za0002]))
+					var zb0003 []byte
+					zb0003, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Keys[za0002]))
 					if err != nil {
 						err = msgp.WrapError(err, "Keys", za0002)
 						return
 					}
-					z.Keys[za0002] = Key(zb0005)
+					z.Keys[za0002] = Key(zb0003)
 				}
 			}
 		default:
@@ -4993,7 +5958,7 @@ func (z *ResolveRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ResolveRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + 1 + 2 + msgp.Uint8Size + 2 + (*wireTimestamp)(&z.Status.CommitTS).Msgsize() + 2 + msgp.ArrayHeaderSize
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + z.Status.Msgsize() + 2 + msgp.ArrayHeaderSize
 	for za0002 := range z.Keys {
 		s += msgp.BytesPrefixSize + len([]byte(z.Keys[za0002]))
 	}
@@ -5004,8 +5969,8 @@ func (z *ResolveRequest) Msgsize() (s int) {
 func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(6)
-	var zb0001Mask uint8 /* 6 bits */
+	zb0001Len := uint32(8)
+	var zb0001Mask uint8 /* 8 bits */
 	_ = zb0001Mask
 	if z.Err == nil {
 		zb0001Len--
@@ -5023,13 +5988,21 @@ func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x8
 	}
-	if z.Inline == nil {
+	if z.Query == nil {
 		zb0001Len--
 		zb0001Mask |= 0x10
 	}
-	if z.Admin == nil {
+	if z.Inline == nil {
 		zb0001Len--
 		zb0001Mask |= 0x20
+	}
+	if z.Admin == nil {
+		zb0001Len--
+		zb0001Mask |= 0x40
+	}
+	if z.Locks == nil {
+		zb0001Len--
+		zb0001Mask |= 0x80
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -5084,20 +6057,37 @@ func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 			if z.EndTxn == nil {
 				o = msgp.AppendNil(o)
 			} else {
-				// map header, size 2
-				// string "s"
-				o = append(o, 0x82, 0xa1, 0x73)
-				o = msgp.AppendUint8(o, uint8(z.EndTxn.State))
-				// string "c"
-				o = append(o, 0xa1, 0x63)
-				o, err = (*wireTimestamp)(&z.EndTxn.CommitTS).MarshalMsg(o)
+				o, err = z.EndTxn.MarshalMsg(o)
 				if err != nil {
-					err = msgp.WrapError(err, "EndTxn", "CommitTS")
+					err = msgp.WrapError(err, "EndTxn")
 					return
 				}
 			}
 		}
 		if (zb0001Mask & 0x10) == 0 { // if not omitted
+			// string "qi"
+			o = append(o, 0xa2, 0x71, 0x69)
+			if z.Query == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// check for omitted fields
+				zb0003Len := uint32(1)
+				var zb0003Mask uint8 /* 1 bits */
+				_ = zb0003Mask
+				if z.Query.Missing == nil {
+					zb0003Len--
+					zb0003Mask |= 0x1
+				}
+				// variable map header, size zb0003Len
+				o = append(o, 0x80|uint8(zb0003Len))
+				if (zb0003Mask & 0x1) == 0 { // if not omitted
+					// string "m"
+					o = append(o, 0xa1, 0x6d)
+					o = msgp.AppendBytes(o, []byte(z.Query.Missing))
+				}
+			}
+		}
+		if (zb0001Mask & 0x20) == 0 { // if not omitted
 			// string "in"
 			o = append(o, 0xa2, 0x69, 0x6e)
 			if z.Inline == nil {
@@ -5110,7 +6100,7 @@ func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x20) == 0 { // if not omitted
+		if (zb0001Mask & 0x40) == 0 { // if not omitted
 			// string "ad"
 			o = append(o, 0xa2, 0x61, 0x64)
 			if z.Admin == nil {
@@ -5129,6 +6119,18 @@ func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
+			// string "lk"
+			o = append(o, 0xa2, 0x6c, 0x6b)
+			if z.Locks == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// map header, size 1
+				// string "h"
+				o = append(o, 0x81, 0xa1, 0x68)
+				o = msgp.AppendInt(o, z.Locks.Held)
+			}
+		}
 	}
 	return
 }
@@ -5143,7 +6145,7 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 6 bits */
+	var zb0001Mask uint8 /* 8 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -5241,46 +6243,66 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.EndTxn == nil {
 					z.EndTxn = new(TxnStatus)
 				}
-				var zb0003 uint32
-				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				bts, err = z.EndTxn.UnmarshalMsg(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "EndTxn")
 					return
 				}
+			}
+			zb0001Mask |= 0x8
+		case "qi":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Query = nil
+			} else {
+				if z.Query == nil {
+					z.Query = new(QueryResponse)
+				}
+				var zb0003 uint32
+				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Query")
+					return
+				}
+				var zb0003Mask uint8 /* 1 bits */
+				_ = zb0003Mask
 				for zb0003 > 0 {
 					zb0003--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
-						err = msgp.WrapError(err, "EndTxn")
+						err = msgp.WrapError(err, "Query")
 						return
 					}
 					switch msgp.UnsafeString(field) {
-					case "s":
+					case "m":
 						{
-							var zb0004 uint8
-							zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+							var zb0004 []byte
+							zb0004, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Query.Missing))
 							if err != nil {
-								err = msgp.WrapError(err, "EndTxn", "State")
+								err = msgp.WrapError(err, "Query", "Missing")
 								return
 							}
-							z.EndTxn.State = State(zb0004)
+							z.Query.Missing = Key(zb0004)
 						}
-					case "c":
-						bts, err = (*wireTimestamp)(&z.EndTxn.CommitTS).UnmarshalMsg(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "EndTxn", "CommitTS")
-							return
-						}
+						zb0003Mask |= 0x1
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
-							err = msgp.WrapError(err, "EndTxn")
+							err = msgp.WrapError(err, "Query")
 							return
 						}
 					}
 				}
+				// Clear omitted fields.
+				if (zb0003Mask & 0x1) == 0 {
+					z.Query.Missing = nil
+				}
+
 			}
-			zb0001Mask |= 0x8
+			zb0001Mask |= 0x10
 		case "in":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -5298,7 +6320,7 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x10
+			zb0001Mask |= 0x20
 		case "ad":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -5352,7 +6374,48 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-			zb0001Mask |= 0x20
+			zb0001Mask |= 0x40
+		case "lk":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Locks = nil
+			} else {
+				if z.Locks == nil {
+					z.Locks = new(LocksResponse)
+				}
+				var zb0007 uint32
+				zb0007, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Locks")
+					return
+				}
+				for zb0007 > 0 {
+					zb0007--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Locks")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "h":
+						z.Locks.Held, bts, err = msgp.ReadIntBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Locks", "Held")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Locks")
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x80
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -5362,7 +6425,7 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x3f {
+	if zb0001Mask != 0xff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Err = nil
 		}
@@ -5376,10 +6439,16 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.EndTxn = nil
 		}
 		if (zb0001Mask & 0x10) == 0 {
-			z.Inline = nil
+			z.Query = nil
 		}
 		if (zb0001Mask & 0x20) == 0 {
+			z.Inline = nil
+		}
+		if (zb0001Mask & 0x40) == 0 {
 			z.Admin = nil
+		}
+		if (zb0001Mask & 0x80) == 0 {
+			z.Locks = nil
 		}
 	}
 	o = bts
@@ -5410,7 +6479,13 @@ func (z *Response) Msgsize() (s int) {
 	if z.EndTxn == nil {
 		s += msgp.NilSize
 	} else {
-		s += 1 + 2 + msgp.Uint8Size + 2 + (*wireTimestamp)(&z.EndTxn.CommitTS).Msgsize()
+		s += z.EndTxn.Msgsize()
+	}
+	s += 3
+	if z.Query == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + msgp.BytesPrefixSize + len([]byte(z.Query.Missing))
 	}
 	s += 3
 	if z.Inline == nil {
@@ -5426,6 +6501,12 @@ func (z *Response) Msgsize() (s int) {
 		for za0001 := range z.Admin.Descriptors {
 			s += z.Admin.Descriptors[za0001].Msgsize()
 		}
+	}
+	s += 3
+	if z.Locks == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + msgp.IntSize
 	}
 	return
 }
@@ -5966,16 +7047,37 @@ func (z *TxnID) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *TxnStatus) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
-	// string "s"
-	o = append(o, 0x82, 0xa1, 0x73)
-	o = msgp.AppendUint8(o, uint8(z.State))
-	// string "c"
-	o = append(o, 0xa1, 0x63)
-	o, err = (*wireTimestamp)(&z.CommitTS).MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "CommitTS")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
+	_ = zb0001Mask
+	if z.Recover == nil {
+		zb0001Len--
+		zb0001Mask |= 0x4
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "s"
+		o = append(o, 0xa1, 0x73)
+		o = msgp.AppendUint8(o, uint8(z.State))
+		// string "c"
+		o = append(o, 0xa1, 0x63)
+		o, err = (*wireTimestamp)(&z.CommitTS).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "CommitTS")
+			return
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "rk"
+			o = append(o, 0xa2, 0x72, 0x6b)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Recover)))
+			for za0001 := range z.Recover {
+				o = msgp.AppendBytes(o, []byte(z.Recover[za0001]))
+			}
+		}
 	}
 	return
 }
@@ -5990,6 +7092,8 @@ func (z *TxnStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -6014,6 +7118,30 @@ func (z *TxnStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "CommitTS")
 				return
 			}
+		case "rk":
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Recover")
+				return
+			}
+			if cap(z.Recover) >= int(zb0003) {
+				z.Recover = (z.Recover)[:zb0003]
+			} else {
+				z.Recover = make([]Key, zb0003)
+			}
+			for za0001 := range z.Recover {
+				{
+					var zb0004 []byte
+					zb0004, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Recover[za0001]))
+					if err != nil {
+						err = msgp.WrapError(err, "Recover", za0001)
+						return
+					}
+					z.Recover[za0001] = Key(zb0004)
+				}
+			}
+			zb0001Mask |= 0x1
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -6022,13 +7150,21 @@ func (z *TxnStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		}
 	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.Recover = nil
+	}
+
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *TxnStatus) Msgsize() (s int) {
-	s = 1 + 2 + msgp.Uint8Size + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize()
+	s = 1 + 2 + msgp.Uint8Size + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize() + 3 + msgp.ArrayHeaderSize
+	for za0001 := range z.Recover {
+		s += msgp.BytesPrefixSize + len([]byte(z.Recover[za0001]))
+	}
 	return
 }
 
@@ -6036,8 +7172,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(11)
-	var zb0001Mask uint16 /* 11 bits */
+	zb0001Len := uint32(12)
+	var zb0001Mask uint16 /* 12 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -6050,6 +7186,10 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Refresh == nil {
 		zb0001Len--
 		zb0001Mask |= 0x100
+	}
+	if z.Owner == nil {
+		zb0001Len--
+		zb0001Mask |= 0x800
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -6129,6 +7269,25 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Laid")
 			return
 		}
+		if (zb0001Mask & 0x800) == 0 { // if not omitted
+			// string "ow"
+			o = append(o, 0xa2, 0x6f, 0x77)
+			if z.Owner == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// map header, size 2
+				// string "i"
+				o = append(o, 0x82, 0xa1, 0x69)
+				o = msgp.AppendBytes(o, (z.Owner.ID)[:])
+				// string "s"
+				o = append(o, 0xa1, 0x73)
+				o, err = (*wireTimestamp)(&z.Owner.Start).MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Owner", "Start")
+					return
+				}
+			}
+		}
 	}
 	return
 }
@@ -6143,7 +7302,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 3 bits */
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -6252,6 +7411,53 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Laid")
 				return
 			}
+		case "ow":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Owner = nil
+			} else {
+				if z.Owner == nil {
+					z.Owner = new(LockOwner)
+				}
+				var zb0005 uint32
+				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Owner")
+					return
+				}
+				for zb0005 > 0 {
+					zb0005--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Owner")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "i":
+						bts, err = msgp.ReadExactBytes(bts, (z.Owner.ID)[:])
+						if err != nil {
+							err = msgp.WrapError(err, "Owner", "ID")
+							return
+						}
+					case "s":
+						bts, err = (*wireTimestamp)(&z.Owner.Start).UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Owner", "Start")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Owner")
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x8
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -6261,7 +7467,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x7 {
+	if zb0001Mask != 0xf {
 		if (zb0001Mask & 0x1) == 0 {
 			z.OnePhase = false
 		}
@@ -6270,6 +7476,9 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x4) == 0 {
 			z.Refresh = nil
+		}
+		if (zb0001Mask & 0x8) == 0 {
+			z.Owner = nil
 		}
 	}
 	o = bts
@@ -6286,7 +7495,12 @@ func (z *WriteRequest) Msgsize() (s int) {
 	for za0003 := range z.Puts {
 		s += z.Puts[za0003].Msgsize()
 	}
-	s += 2 + (*wireInstant)(&z.Laid).Msgsize()
+	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3
+	if z.Owner == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Owner.Start).Msgsize()
+	}
 	return
 }
 
