@@ -71,6 +71,11 @@ func RecordTxn(k kv.Key) (id kv.TxnID) {
 	return id
 }
 
+// RecordAnchor is the anchor key of the transaction whose record is at a key.
+func RecordAnchor(k kv.Key) kv.Key {
+	return bytes.ReplaceAll(k[2:len(k)-len(kv.TxnID{})-2], []byte{0x00, 0xff}, []byte{0x00})
+}
+
 // RecordSpan covers the records of all transactions anchored in a span.
 func RecordSpan(s kv.Span) kv.Span {
 	return kv.Span{

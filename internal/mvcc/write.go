@@ -36,13 +36,13 @@ func suffixLen(ts clock.Timestamp) int {
 }
 
 // ResolveIntent turns a transaction's intent on a key into a version or removes it, as the status says, and reports
-// whether there was one. The status is not Pending.
+// whether there was one. The status is a decision: Committed or Aborted.
 //
 // The intent may be a late copy: a message delivered again after the transaction was committed and its intents resolved.
 // Then the version is there already, at the commit timestamp, and the copy may lie above it; it just goes.
 func (v *View) ResolveIntent(b *storage.Batch, k kv.Key, id kv.TxnID, s kv.TxnStatus) (bool, error) {
-	if s.State == kv.Pending {
-		return false, assertionf("%s: resolving the intent of %s, which is pending", k, id)
+	if !s.State.Final() {
+		return false, assertionf("%s: resolving the intent of %s, which is %s", k, id, s.State)
 	}
 	in, err := v.Intent(k)
 	if err != nil || in == nil || in.Txn != id {

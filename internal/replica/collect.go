@@ -50,9 +50,18 @@ func (r *Replica) collect() error {
 	return nil
 }
 
-// resolved has the intents of committed transactions resolved, wherever they are, and drops those for which that fails.
+// resolved has the intents of committed transactions resolved, wherever they are, and drops those for which that fails,
+// and staged ones after it has had them recovered.
 func (r *Replica) resolved(found []eval.Old) (ok []eval.Old) {
 	for _, o := range found {
+		if o.Push != nil {
+			if push := r.store.opts.Push; push != nil {
+				if _, err := push(o.Push); err != nil {
+					r.log.Debug("an old staged record is not recovered", "err", err)
+				}
+			}
+			continue
+		}
 		if o.Resolve != nil {
 			if err := r.store.opts.Resolve(o.Resolve); err != nil {
 				r.log.Debug("intents of an old record not resolved", "err", err)

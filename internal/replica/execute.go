@@ -67,18 +67,23 @@ func (r *Replica) serve(q *kv.Request) kv.Response {
 	}
 }
 
+// newPushes is how the requests of this node ask about transactions in their way.
+func (s *Store) newPushes() *conflict.Pushes {
+	o := &s.opts
+	return conflict.NewPushes(o.RT, o.Clock.Now, func(q *kv.PushRequest) (*kv.TxnStatus, error) {
+		if o.Push == nil {
+			return nil, kv.Errorf(kv.ErrUnavailable, "nobody can be asked about transaction %s", q.Txn)
+		}
+		o.Metrics.Pushes.Inc()
+		return o.Push(q)
+	})
+}
+
 // newConflicts is how the requests of this range get past the intents of others.
 func (r *Replica) newConflicts() *conflict.Waits {
 	o := &r.store.opts
 	return conflict.New(conflict.Options{
-		RT: o.RT, Limit: o.RequestLimit,
-		Push: func(q *kv.PushRequest) (*kv.TxnStatus, error) {
-			if o.Push == nil {
-				return nil, kv.Errorf(kv.ErrUnavailable, "nobody can be asked about transaction %s", q.Txn)
-			}
-			o.Metrics.Pushes.Inc()
-			return o.Push(q)
-		},
+		RT: o.RT, Limit: o.RequestLimit, Pushes: r.store.pushes,
 		Resolve: func(q *kv.ResolveRequest) error {
 			var none *conflict.Request
 			resp, _ := r.attempt(&kv.Request{Range: r.id, Resolve: q}, &none) // resolving meets no conflicts
@@ -238,6 +243,8 @@ func touches(q *kv.Request, s kv.Span) bool {
 		anchor = q.EndTxn.Anchor
 	case q.Push != nil:
 		anchor = q.Push.Anchor
+	case q.Recover != nil:
+		anchor = q.Recover.Push.Anchor
 	case q.Heartbeat != nil:
 		anchor = q.Heartbeat.Anchor
 	case q.Admin != nil && len(q.Admin.Key) > 0:

@@ -15,6 +15,7 @@ import (
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/replica/eval"
+	"github.com/longitude-db/longitude/internal/replica/eval/conflict"
 	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/storage"
 )
@@ -28,6 +29,7 @@ type Store struct {
 	incoming incomingSnapshots
 	sending  counter
 	observed eval.Observed
+	pushes   *conflict.Pushes
 
 	stop    atomic.Bool
 	failed  sync.Once
@@ -68,6 +70,7 @@ func NewStore(o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{opts: o, tasks: rt.NewGroup(o.RT)}
+	s.pushes = s.newPushes()
 	s.ranges.init()
 	s.writer = logWriter{s: s, queue: rt.NewQueue[*logJob](o.RT, 0)}
 	s.outbox = outbox{s: s, queue: rt.NewQueue[outgoing](o.RT, maxOutbox)}

@@ -24,6 +24,10 @@ func keyOf(q *kv.Request) kv.Key {
 		return q.Resolve.Keys[0]
 	case q.Push != nil:
 		return q.Push.Anchor
+	case q.Query != nil && len(q.Query.Keys) > 0:
+		return q.Query.Keys[0]
+	case q.Recover != nil:
+		return q.Recover.Push.Anchor
 	case q.Heartbeat != nil:
 		return q.Heartbeat.Anchor
 	case q.Inline != nil && q.Inline.Swap:
@@ -41,7 +45,7 @@ func mutates(q *kv.Request) bool {
 
 // cuttable reports whether a request may be answered by several ranges, each a part.
 func cuttable(q *kv.Request) bool {
-	return q.Read != nil || q.Refresh != nil || q.Resolve != nil || (q.Write != nil && !q.Write.OnePhase)
+	return q.Read != nil || q.Refresh != nil || q.Resolve != nil || q.Query != nil || (q.Write != nil && !q.Write.OnePhase)
 }
 
 // within reports whether everything that the request touches lies in the span.
@@ -76,6 +80,8 @@ func touched(q *kv.Request) (ks []kv.Key, spans []kv.Span) {
 		return ks, q.Write.Refresh
 	case q.Resolve != nil:
 		return q.Resolve.Keys, nil
+	case q.Query != nil:
+		return q.Query.Keys, nil
 	case q.Inline != nil && !q.Inline.Swap:
 		return nil, []kv.Span{q.Inline.Span}
 	}
@@ -137,6 +143,15 @@ func (c *cutter) all() *kv.Error {
 				return err
 			}
 			p.req.Resolve.Keys = append(p.req.Resolve.Keys, k)
+		}
+		return nil
+	case q.Query != nil:
+		for _, k := range q.Query.Keys {
+			p, _, err := c.piece(k)
+			if err != nil {
+				return err
+			}
+			p.req.Query.Keys = append(p.req.Query.Keys, k)
 		}
 		return nil
 	}
@@ -216,6 +231,10 @@ func (c *cutter) piece(k kv.Key) (*item, *kv.RangeDescriptor, *kv.Error) {
 		r := *q.Resolve
 		r.Keys = nil
 		p.req.Resolve = &r
+	case q.Query != nil:
+		r := *q.Query
+		r.Keys = nil
+		p.req.Query = &r
 	default:
 		w := *q.Write
 		w.Puts = nil

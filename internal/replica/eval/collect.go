@@ -12,9 +12,12 @@ import (
 )
 
 // Old is a record that can be collected, once Resolve (if it is not nil) has succeeded: its intents may be in any range.
+// One that is staged is not collected: the transaction may be committed, and acknowledged. Push has it recovered; what
+// that makes of it is collected later.
 type Old struct {
 	Key     kv.Key // of the record itself
 	Resolve *kv.ResolveRequest
+	Push    *kv.PushRequest
 
 	touched clock.Instant
 }
@@ -40,7 +43,10 @@ func OldRecords(r storage.Reader, d *kv.RangeDescriptor, from kv.Key, now clock.
 		}
 		if collectable(rec, now) {
 			old := Old{Key: k, touched: rec.Touched}
-			if rec.State == kv.Committed && len(rec.Intents) > 0 {
+			switch {
+			case rec.State == kv.Staged:
+				old.Push = &kv.PushRequest{Txn: keys.RecordTxn(k), Start: rec.Start, Anchor: keys.RecordAnchor(k), Laid: rec.Touched, TS: rec.CommitTS}
+			case rec.State == kv.Committed && len(rec.Intents) > 0:
 				old.Resolve = &kv.ResolveRequest{Txn: keys.RecordTxn(k), Keys: rec.Intents, Status: status(rec)}
 			}
 			found = append(found, old)
@@ -64,7 +70,7 @@ func CollectRecords(env *Env, list []Old) Result {
 	ev := evaluation{env: env}
 	for _, o := range list {
 		rec, err := mvcc.GetRecordAt(env.Reader, o.Key)
-		if err == nil && rec != nil && rec.Touched == o.touched && collectable(rec, env.Now) {
+		if err == nil && rec != nil && rec.State != kv.Staged && rec.Touched == o.touched && collectable(rec, env.Now) {
 			err = errors.Join(err, mvcc.RemoveRecordAt(&ev.batch, o.Key))
 		}
 		if err != nil {

@@ -15,6 +15,15 @@
 //	V6  A committed transaction's intents become versions at its commit timestamp, which is not below any of them.
 //	V7  Observed is forwarded before anything is acknowledged.
 //
+// What recovery of a staged transaction rests on (staged.go):
+//
+//	P1  An intent is laid once. A copy of the write that finds it leaves it where it is and reports that.
+//	P2  A transaction that was pushed is neither staged nor committed at or below that timestamp. One that is staged is
+//	    not pushed.
+//	P3  A write that was reported missing at S will never land at or below S.
+//	P4  A staged record is made anything but committed at S only by its own coordinator, which has not acknowledged
+//	    then, or after one of its writes was reported missing.
+//
 // HAZARD: expiry (pushes abort a transaction that has not been heard of for Expiry) and the age of records compare
 // instants of different nodes. A broken bound may abort a live transaction: it is told so, nothing is lost. If a clock is
 // off by the greater part of Retention, a request delayed as long could commit a transaction that was aborted meanwhile.
@@ -83,6 +92,9 @@ type Conflict struct {
 	Intent kv.Intent
 	Kind   kv.PushKind
 	To     clock.Timestamp // with PushTimestamp: above which it has to commit
+	// Limit is up to where the request has to observe what is committed: never below To. A transaction that is known not to
+	// commit at or below Limit is no concern of the request, whatever has become of it.
+	Limit clock.Timestamp
 	// Yield: the request gives up with ErrRefresh if the transaction turns out to be pending and cannot be pushed. A
 	// refresh must not push an older transaction, else two that refresh across each other's intents could push each
 	// other for ever.

@@ -44,6 +44,10 @@ func (ev *evaluation) dispatch(q *kv.Request) error {
 		return ev.resolve(q.Resolve)
 	case q.Push != nil:
 		return ev.push(q.Push)
+	case q.Query != nil:
+		return ev.query(q.Query)
+	case q.Recover != nil:
+		return ev.recover(q.Recover)
 	case q.Heartbeat != nil:
 		return ev.heartbeat(q.Heartbeat)
 	case q.Inline != nil:

@@ -40,6 +40,12 @@ func Latches(q *kv.Request) (out []latch.Latch) {
 		out = append(out, recordLatch(q.EndTxn.Anchor, q.EndTxn.Txn))
 	case q.Push != nil:
 		out = append(out, recordLatch(q.Push.Anchor, q.Push.Txn))
+	case q.Query != nil:
+		for _, k := range q.Query.Keys {
+			out = append(out, latch.Read(k, q.Query.TS))
+		}
+	case q.Recover != nil:
+		out = append(out, recordLatch(q.Recover.Push.Anchor, q.Recover.Push.Txn))
 	case q.Heartbeat != nil:
 		out = append(out, recordLatch(q.Heartbeat.Anchor, q.Heartbeat.Txn))
 	case q.Inline != nil && q.Inline.Swap:
@@ -79,6 +85,10 @@ func InBounds(d *kv.RangeDescriptor, q *kv.Request) bool {
 		each(q.Resolve.Keys, key)
 	case q.Push != nil:
 		key(q.Push.Anchor)
+	case q.Query != nil:
+		each(q.Query.Keys, key)
+	case q.Recover != nil:
+		key(q.Recover.Push.Anchor)
 	case q.Heartbeat != nil:
 		key(q.Heartbeat.Anchor)
 	case q.Inline != nil && q.Inline.Swap:

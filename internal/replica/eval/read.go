@@ -74,7 +74,7 @@ func (ev *evaluation) readAt(q *kv.ReadRequest, r clock.Timestamp) (uncertain *m
 		}
 		uncertain, resp.Newest = v.Uncertain, v.Newest
 		if uncertain == nil {
-			ev.meetReading(v.Intents, r)
+			ev.meetReading(v.Intents, r, q.Limit.Forward(globalLimit(q)))
 		}
 		return nil
 	})
@@ -129,9 +129,9 @@ func readSpans(v *mvcc.View, q *kv.ReadRequest, resp *kv.ReadResponse, reads *Re
 // meetReading reports intents that are in the way of a read at r: their transactions have to commit above r. One whose
 // intent is in (r, g] will do so anyway if it is pending; it is asked because it may have been committed, and
 // acknowledged, before the reader began.
-func (ev *evaluation) meetReading(found []mvcc.Found, r clock.Timestamp) {
+func (ev *evaluation) meetReading(found []mvcc.Found, r, limit clock.Timestamp) {
 	for _, f := range found {
-		ev.conflict(Conflict{Key: f.Key, Intent: f.Intent, Kind: kv.PushTimestamp, To: r})
+		ev.conflict(Conflict{Key: f.Key, Intent: f.Intent, Kind: kv.PushTimestamp, To: r, Limit: limit.Forward(r)})
 	}
 }
 
@@ -175,7 +175,7 @@ func (ev *evaluation) unchanged(spans []kv.Span, from, to clock.Timestamp, id kv
 		}
 		for i := range found {
 			kind, yield := ask(&found[i].Intent)
-			ev.conflict(Conflict{Key: found[i].Key, Intent: found[i].Intent, Kind: kind, To: to, Yield: yield})
+			ev.conflict(Conflict{Key: found[i].Key, Intent: found[i].Intent, Kind: kind, To: to, Limit: to, Yield: yield})
 		}
 	}
 	return nil

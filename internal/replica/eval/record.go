@@ -4,20 +4,29 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/mvcc"
 )
 
 // A transaction's record, at its anchor, decides its fate. A missing one is as good as pending.
 //
-//	             heartbeat, push timestamp            EndTxn(commit), one-phase
-//	(none) ────────────────────────────────▶ pending ────────────────────────────▶ committed
-//	   └─────────────────────────────────────┐  └─────────────┐
-//	                                         ▼  EndTxn(abort), push: expired, or by an older one
-//	                                        aborted
+//	                             stage
+//	              ┌──────────────────────────────────▶ staged ───┐ EndTxn(commit), recovery: nothing is missing
+//	              │            ┌───────────────────────┘  │      ▼
+//	(none) ───▶ pending ◀──────┘ recovery: a write is     │  committed
+//	   │ heart-   │  │           missing                  │      ▲
+//	   │ beat     │  └───────────────────────────────────────────┘ EndTxn(commit), one-phase
+//	   │          │ EndTxn(abort), push: expired, or by   │ EndTxn(abort), recovery: a write is missing, and the
+//	   └────────▶ ▼ an older one                          ▼ transaction expired or is pushed by an older one
+//	              aborted                              aborted
 //
 // Committed and Aborted are final (V5). Either goes when it is old enough that nothing of the transaction can still be on
-// its way: see collect.go.
+// its way: see collect.go. Staged: see staged.go.
+//
+// What a pending transaction was pushed above is not in its record but in the timestamp cache, at the key of the record
+// (P2): a push is as frequent as a read, and needs no replication. The next lease begins with a low water above all of
+// them, so it is forgotten at the price of some commits that have to ask again.
 
 // tooOld reports whether a transaction may have had a record that has been collected. It is the other half of
 // collectable: what one evaluator collected when its earliest was past, any other refuses, as its latest is.
@@ -52,6 +61,17 @@ func status(rec *kv.Record) kv.TxnStatus {
 	return kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}
 }
 
+// floor is what the transaction must not commit below. id has the record rec, or none.
+func (ev *evaluation) floor(anchor kv.Key, id kv.TxnID, rec *kv.Record) (ts clock.Timestamp) {
+	if rec != nil && rec.State == kv.Pending {
+		ts = rec.CommitTS
+	}
+	if pushed, _ := ev.env.Cache.GetPoint(keys.Record(anchor, id)); !pushed.IsZero() {
+		ts = ts.Forward(pushed.Next())
+	}
+	return ts
+}
+
 // endTxn writes the coordinator's decision, unless another has been made. A coordinator that aborts because it never
 // heard of its commit may learn that it is committed.
 func (ev *evaluation) endTxn(q *kv.EndTxnRequest) error {
@@ -60,28 +80,42 @@ func (ev *evaluation) endTxn(q *kv.EndTxnRequest) error {
 		return err
 	}
 	touched := max(q.Now, ev.env.Now.Earliest)
+	state := status(rec).State
 	switch {
-	case rec != nil && rec.State == kv.Committed:
+	case state == kv.Committed:
 		return ev.answer(status(rec))
-	case !q.Commit && rec != nil && rec.State == kv.Aborted:
+	case !q.Commit && !q.Stage && state == kv.Aborted:
 		return ev.answer(status(rec))
-	case !q.Commit:
+	case !q.Commit && !q.Stage: // staged or not: it is the coordinator's to say, it has not acknowledged
 		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: touched})
-	case q.CommitTS.IsZero():
-		return kv.Errorf(kv.ErrInternal, "a commit of %s at the zero timestamp", q.Txn)
+	case state == kv.Aborted:
+		return kv.Errorf(kv.ErrAborted, "transaction %s was aborted by another one, or had not been heard of for %s", q.Txn, Expiry)
+	case q.CommitTS.IsZero() || q.Stage && q.Commit:
+		return kv.Errorf(kv.ErrInternal, "a commit of %s at %s, staged: %t", q.Txn, q.CommitTS, q.Stage)
 	case rec == nil:
 		if err := ev.refuseOld(q.Start); err != nil {
 			return err
 		}
-	case rec.State == kv.Aborted:
-		return kv.Errorf(kv.ErrAborted, "transaction %s was aborted by another one, or had not been heard of for %s", q.Txn, Expiry)
-	case q.CommitTS.Less(rec.CommitTS):
-		return &kv.Error{Code: kv.ErrRetryAt, TS: rec.CommitTS, Msg: "a reader pushed the transaction"}
+	case state == kv.Staged && q.CommitTS.Less(rec.CommitTS):
+		return kv.Errorf(kv.ErrInternal, "a commit of %s at %s, which was staged at %s", q.Txn, q.CommitTS, rec.CommitTS)
+	case state == kv.Staged && q.Stage:
+		return ev.answer(status(rec)) // a copy
 	}
-	ev.env.Observed.Forward(q.CommitTS) // V7
-	ev.res.Served = q.CommitTS
-	return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Committed, CommitTS: q.CommitTS, Start: q.Start,
-		Touched: touched, Intents: q.Intents})
+	c := q.CommitTS
+	if state != kv.Staged || rec.CommitTS.Less(c) { // P2: where it was staged nobody has pushed it since
+		floor := ev.floor(q.Anchor, q.Txn, rec)
+		if c.Less(floor) && (q.Stage || q.Until.Less(floor)) {
+			return &kv.Error{Code: kv.ErrRetryAt, TS: floor, Msg: "a reader pushed the transaction"}
+		}
+		c = c.Forward(floor)
+	}
+	ev.env.Observed.Forward(c) // V7
+	ev.res.Served = c
+	state = kv.Committed
+	if q.Stage {
+		state = kv.Staged
+	}
+	return ev.decide(q.Anchor, q.Txn, &kv.Record{State: state, CommitTS: c, Start: q.Start, Touched: touched, Intents: q.Intents})
 }
 
 // push answers what has become of a transaction that is in somebody's way, and settles who yields. It is not a sign of
@@ -91,23 +125,38 @@ func (ev *evaluation) push(q *kv.PushRequest) error {
 	if err != nil {
 		return err
 	}
-	if rec != nil && rec.State != kv.Pending {
+	state := status(rec).State
+	if state.Final() {
 		return ev.answer(status(rec))
 	}
+	gone := ev.expired(q, rec) || wounded(q)
+	switch {
+	case state == kv.Staged:
+		return ev.pushStaged(q, rec, gone)
+	case gone, rec == nil && ev.tooOld(q.Start):
+		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: ev.env.Now.Earliest})
+	}
+	floor := ev.floor(q.Anchor, q.Txn, rec).Forward(q.TS)
+	if q.Kind == kv.PushTimestamp && floor.LessEq(q.To) {
+		// P2, and nothing to replicate: a commit at or below To is like a write below a read that was served.
+		ev.res.Reads = Reads{TS: q.To, Keys: []kv.Key{keys.Record(q.Anchor, q.Txn)}}
+		ev.res.Served = q.To
+		floor = q.To.Next()
+	}
+	return ev.answer(kv.TxnStatus{State: kv.Pending, CommitTS: floor})
+}
+
+func (ev *evaluation) expired(q *kv.PushRequest, rec *kv.Record) bool {
 	alive := q.Laid
 	if rec != nil {
 		alive = max(alive, rec.Touched)
 	}
-	floor := status(rec).CommitTS.Forward(q.TS)
-	expired := ev.env.Now.Earliest.Sub(alive) > Expiry
-	wounded := q.Kind == kv.PushAbort && Who{q.Pusher, q.PusherStart}.OlderThan(Who{q.Txn, q.Start})
-	switch {
-	case expired, wounded, rec == nil && ev.tooOld(q.Start):
-		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: ev.env.Now.Earliest})
-	case q.Kind == kv.PushTimestamp && floor.LessEq(q.To):
-		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Pending, CommitTS: q.To.Next(), Start: q.Start, Touched: alive})
-	}
-	return ev.answer(kv.TxnStatus{State: kv.Pending, CommitTS: floor})
+	return ev.env.Now.Earliest.Sub(alive) > Expiry
+}
+
+// wounded: wound-wait's answer to who yields.
+func wounded(q *kv.PushRequest) bool {
+	return q.Kind == kv.PushAbort && Who{q.Pusher, q.PusherStart}.OlderThan(Who{q.Txn, q.Start})
 }
 
 // heartbeat keeps a transaction alive, and from becoming too old.
@@ -121,7 +170,7 @@ func (ev *evaluation) heartbeat(q *kv.HeartbeatRequest) error {
 			return err
 		}
 		rec = &kv.Record{Start: q.Start}
-	case rec.State != kv.Pending, q.Now <= rec.Touched:
+	case rec.State.Final(), q.Now <= rec.Touched:
 		return ev.answer(status(rec))
 	}
 	rec.Touched = q.Now

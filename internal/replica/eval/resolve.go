@@ -9,7 +9,7 @@ import (
 
 // resolve is V6.
 func (ev *evaluation) resolve(q *kv.ResolveRequest) error {
-	if q.Status.State == kv.Pending || (q.Status.State == kv.Committed && q.Status.CommitTS.IsZero()) {
+	if !q.Status.State.Final() || (q.Status.State == kv.Committed && q.Status.CommitTS.IsZero()) {
 		return kv.Errorf(kv.ErrInternal, "resolving intents of %s, which is %s at %s", q.Txn, q.Status.State, q.Status.CommitTS)
 	}
 	err := ev.view(mvcc.Options{TS: ev.env.Now.Start(), Txn: q.Txn}, func(v *mvcc.View) error {

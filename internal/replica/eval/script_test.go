@@ -63,6 +63,7 @@ func (s *script) run(d args) (string, error) {
 	switch d.Cmd {
 	// setup: a list of commands whose answers are of no interest; their errors are
 	case "setup":
+		s.refused = false // by what came before
 		for line := range strings.Lines(d.Input) {
 			cmd, list, err := datadriven.ParseLine(line)
 			if err != nil {
@@ -154,11 +155,12 @@ func (s *script) request(d args) (*kv.Request, error) {
 		}
 		return &kv.Request{Write: q}, nil
 
-	// end txn=A commit=9 intents=(k,l)
+	// end txn=A commit=9 until=12 intents=(k,l)
+	// end txn=A stage=9 intents=(k,l)
 	// end txn=A abort
 	case "end":
-		q := &kv.EndTxnRequest{Txn: id, Start: start, Anchor: anchor, Commit: d.HasArg("commit"), CommitTS: d.ts("commit"),
-			Now: s.env.Now.Earliest}
+		q := &kv.EndTxnRequest{Txn: id, Start: start, Anchor: anchor, Commit: d.HasArg("commit"), Stage: d.HasArg("stage"),
+			CommitTS: d.ts("commit").Forward(d.ts("stage")), Until: d.ts("until"), Now: s.env.Now.Earliest}
 		for _, k := range d.list("intents") {
 			q.Intents = append(q.Intents, parseKey(k))
 		}
@@ -176,10 +178,21 @@ func (s *script) request(d args) (*kv.Request, error) {
 
 	// push txn=A by=B kind=abort laid=3
 	// push txn=A by=B kind=timestamp to=9 laid=3 intent=10
-	case "push":
+	// recover txn=A by=B kind=abort laid=3 at=9 missing
+	case "push", "recover":
 		kind := map[string]kv.PushKind{"query": kv.PushQuery, "timestamp": kv.PushTimestamp, "abort": kv.PushAbort}[d.str("kind")]
-		return &kv.Request{Push: &kv.PushRequest{Txn: id, Start: start, Anchor: anchor, Kind: kind, To: d.ts("to"), TS: d.ts("intent"),
-			Laid: clock.Instant(d.ts("laid").Wall), Pusher: txnID(d.str("by")), PusherStart: s.start[d.str("by")]}}, nil
+		p := &kv.PushRequest{Txn: id, Start: start, Anchor: anchor, Kind: kind, To: d.ts("to"), TS: d.ts("intent"),
+			Laid: clock.Instant(d.ts("laid").Wall), Pusher: txnID(d.str("by")), PusherStart: s.start[d.str("by")]}
+		if d.Cmd == "recover" {
+			return &kv.Request{Recover: &kv.RecoverRequest{Push: *p, TS: d.ts("at"), Missing: d.HasArg("missing")}}, nil
+		}
+		return &kv.Request{Push: p}, nil
+
+	// query k l txn=A at=9: have the writes landed there?
+	case "query":
+		q := &kv.QueryRequest{Txn: id, TS: d.ts("at")}
+		q.Keys, _ = d.keysAndSpans()
+		return &kv.Request{Query: q}, nil
 
 	// heartbeat txn=A now=60
 	case "heartbeat":
@@ -226,7 +239,17 @@ func describe(q *kv.Request, r *Result) string {
 		if !a.EndTxn.CommitTS.IsZero() {
 			fmt.Fprintf(&out, " at %s", short(a.EndTxn.CommitTS))
 		}
+		if len(a.EndTxn.Recover) > 0 {
+			out.WriteString(", ask")
+			for _, k := range a.EndTxn.Recover {
+				out.WriteString(" " + name(k))
+			}
+		}
 		out.WriteString("\n")
+	case a.Query != nil && len(a.Query.Missing) > 0:
+		fmt.Fprintf(&out, "%s is missing\n", name(a.Query.Missing))
+	case a.Query != nil:
+		out.WriteString("all there\n")
 	case q.Resolve != nil:
 		fmt.Fprintf(&out, "resolved %d\n", len(r.Released))
 	case a.Inline != nil && q.Inline.Swap:
@@ -338,6 +361,10 @@ func (s *script) collect() (string, error) {
 			return "", err
 		}
 		for _, o := range old {
+			if o.Push != nil {
+				fmt.Fprintf(&out, "%s, anchored at %s, has to be recovered\n", letter(o.Push.Txn), name(o.Push.Anchor))
+				continue
+			}
 			fmt.Fprintf(&out, "%s goes", letter(keys.RecordTxn(o.Key)))
 			if o.Resolve != nil {
 				fmt.Fprintf(&out, ", after its intents on %s", o.Resolve.Keys)

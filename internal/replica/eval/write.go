@@ -26,7 +26,7 @@ func (ev *evaluation) write(q *kv.WriteRequest) error {
 	if q.OnePhase {
 		err = ev.onePhase(q, c, newest, owned)
 	} else {
-		err = ev.intents(q, c)
+		err = ev.intents(q, c, owned)
 	}
 	if err != nil || len(ev.res.Conflicts) > 0 {
 		return err
@@ -45,14 +45,16 @@ func (ev *evaluation) onceOnly(q *kv.WriteRequest) (done bool, floor clock.Times
 	case err != nil:
 		return false, floor, err
 	case rec == nil:
-		return false, floor, ev.refuseOld(q.Start)
+		return false, ev.floor(q.Anchor, q.Txn, nil), ev.refuseOld(q.Start)
 	case rec.State == kv.Committed:
 		ev.res.Response.Write = &kv.WriteResponse{CommitTS: rec.CommitTS}
 		return true, floor, nil
 	case rec.State == kv.Aborted:
 		return false, floor, kv.Errorf(kv.ErrAborted, "transaction %s was aborted", q.Txn)
+	case rec.State == kv.Staged:
+		return false, floor, kv.Errorf(kv.ErrInternal, "transaction %s commits in one phase, and is staged", q.Txn)
 	}
-	return false, rec.CommitTS, nil
+	return false, ev.floor(q.Anchor, q.Txn, rec), nil
 }
 
 // land finds where the writes have to be (V2), which keys have the transaction's own intent, and the conflicts on the way.
@@ -71,6 +73,11 @@ func (ev *evaluation) land(q *kv.WriteRequest, c clock.Timestamp) (newest []cloc
 			}
 			if in != nil {
 				owned[i], c = true, c.Forward(in.TS)
+				if !q.OnePhase {
+					// P1. What was read or written above the intent since then got past it because the transaction
+					// will commit above that.
+					continue
+				}
 			}
 			var deleted bool
 			if newest[i], deleted, err = v.NewestVersion(p.Key); err != nil {
@@ -126,9 +133,13 @@ func (ev *evaluation) onePhase(q *kv.WriteRequest, c clock.Timestamp, newest []c
 		State: kv.Committed, CommitTS: c, Start: q.Start, Touched: max(q.Laid, ev.env.Now.Earliest)})
 }
 
-// intents lays them at c. Laid again they replace themselves, so a copy of the request does no harm.
-func (ev *evaluation) intents(q *kv.WriteRequest, c clock.Timestamp) error {
+// intents lays them at c, but for those that are there already (P1): this is a copy of the request then, or one that was
+// cut anew because a range was split.
+func (ev *evaluation) intents(q *kv.WriteRequest, c clock.Timestamp, owned []bool) error {
 	for i := range q.Puts {
+		if owned[i] {
+			continue
+		}
 		p := &q.Puts[i]
 		err := mvcc.PutIntent(&ev.batch, p.Key, &kv.Intent{Txn: q.Txn, Start: q.Start, Anchor: q.Anchor, TS: c,
 			Laid: q.Laid, Value: p.Value, Delete: p.Delete})

@@ -47,15 +47,15 @@ func newBankRange(t *testing.T, r *eventloop.Runtime) *bankRange {
 	b := &bankRange{t: t, r: r, e: e, m: latch.New(r), twice: true, env: eval.Env{
 		Reader: e.State, Cache: tscache.New(clock.Timestamp{}, 0), Node: 1, Observed: &eval.Observed{},
 		Desc: &kv.RangeDescriptor{ID: 1, Span: kv.Span{Start: keys.DataPrefix, End: keys.Max}}}}
-	b.w = New(Options{RT: r,
-		Push: func(q *kv.PushRequest) (*kv.TxnStatus, error) {
-			r.Sleep(time.Duration(r.Uint64() % 3e6))
-			a := b.do(&kv.Request{Push: q})
-			if a.Err != nil {
-				return nil, a.Err
-			}
-			return a.EndTxn, nil
-		},
+	push := func(q *kv.PushRequest) (*kv.TxnStatus, error) {
+		r.Sleep(time.Duration(r.Uint64() % 3e6))
+		a := b.do(&kv.Request{Push: q})
+		if a.Err != nil {
+			return nil, a.Err
+		}
+		return a.EndTxn, nil
+	}
+	b.w = New(Options{RT: r, Pushes: NewPushes(r, func() (clock.Interval, error) { return b.now(), nil }, push),
 		Resolve: func(q *kv.ResolveRequest) error {
 			if a := b.do(&kv.Request{Resolve: q}); a.Err != nil {
 				return a.Err

@@ -7,11 +7,12 @@
 //	    and there are no deadlocks. Readers wait for no one but the record's range.
 //	W3  Every wait ends: a writer gives up with ErrConflict after Options.Limit, as does whoever cannot reach the record.
 //	W4  A transaction is passed over only if its record, asked after the intent was met, said pending, and it is bound
-//	    to commit above the read.
+//	    to commit above the read; or if it is known, from whenever, not to commit at or below the read's limit (push.go).
+//	    One whose record is staged is neither: it may be committed.
 //
 //	evaluate ─▶ intents in the way ─▶ Watch, release latches ─▶ Clear: wait ─▶ push ─┬─ finished: resolve ───▶ again
 //	    ▲                                                                            ├─ pushed: pass over ───▶ again
-//	    └────────────────────────────────────────────────────────────────────────────┴─ pending: wait longer, push
+//	    └───────────────────────────────────────────────────────────────────── pending, staged: wait longer, push
 package conflict
 
 import (
@@ -28,8 +29,8 @@ import (
 // Options of a range's Waits.
 type Options struct {
 	RT rt.Runtime
-	// Push asks the range of a transaction's record. It may block.
-	Push func(*kv.PushRequest) (*kv.TxnStatus, error)
+	// Pushes are the node's: they ask the range of a transaction's record, and may block.
+	Pushes *Pushes
 	// Resolve makes intents of this range go, as the status says. It may block, and takes the latches itself.
 	Resolve func(*kv.ResolveRequest) error
 
@@ -134,7 +135,7 @@ func (r *Request) Watch(list []eval.Conflict) {
 		if c.Kind > g.Kind {
 			g.Kind, g.Yield = c.Kind, c.Yield
 		}
-		g.To = g.To.Forward(c.To)
+		g.To, g.Limit = g.To.Forward(c.To), g.Limit.Forward(c.Limit)
 	}
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
@@ -148,7 +149,11 @@ func (r *Request) Watch(list []eval.Conflict) {
 func (r *Request) Clear() error {
 	defer r.forget()
 	entered := r.w.o.RT.Now()
-	r.waiting[0].gone.Wait(rt.Jitter(r.w.o.RT, r.w.o.First))
+	left := r.passOver()
+	if len(left) == 0 {
+		return nil
+	}
+	left[0].gone.Wait(rt.Jitter(r.w.o.RT, r.w.o.First))
 	for wait := r.w.o.First; ; {
 		pending, err := r.round()
 		if err != nil || len(pending) == 0 {
@@ -171,6 +176,21 @@ func (r *Request) Clear() error {
 	}
 }
 
+// passOver passes over what it is known that it may be passed over, without asking, and returns the rest.
+func (r *Request) passOver() (left []*group) {
+	for _, g := range r.waiting {
+		if g.Kind == kv.PushTimestamp {
+			if floor, ok := r.w.o.Pushes.known(g.Intent.Txn, g.Limit); ok {
+				r.Pushed[g.Intent.Txn] = floor // W4
+				g.gone.Fire()
+				continue
+			}
+		}
+		left = append(left, g)
+	}
+	return left
+}
+
 // round pushes every transaction once and returns those that are still in the way.
 func (r *Request) round() (pending []*group, err error) {
 	var ask []*group
@@ -188,13 +208,13 @@ func (r *Request) round() (pending []*group, err error) {
 				return nil, err
 			}
 			pending = append(pending, g)
-		case a.status.State != kv.Pending:
+		case a.status.State.Final():
 			err := r.w.o.Resolve(&kv.ResolveRequest{Txn: g.Intent.Txn, Status: *a.status, Keys: g.keys})
 			if err != nil {
 				return nil, err
 			}
 			g.gone.Fire()
-		case g.Kind != kv.PushAbort && g.To.Less(a.status.CommitTS): // W4
+		case a.status.State == kv.Pending && g.Kind != kv.PushAbort && g.To.Less(a.status.CommitTS): // W4
 			r.Pushed[g.Intent.Txn] = a.status.CommitTS
 			g.gone.Fire()
 		default:
@@ -213,9 +233,9 @@ func (r *Request) pushAll(ask []*group) []answer {
 	answers := make([]answer, len(ask))
 	push := func(i int) {
 		g := ask[i]
-		answers[i].status, answers[i].err = r.w.o.Push(&kv.PushRequest{
+		answers[i].status, answers[i].err = r.w.o.Pushes.ask(&kv.PushRequest{
 			Txn: g.Intent.Txn, Start: g.Intent.Start, Anchor: g.Intent.Anchor, Laid: g.Intent.Laid, TS: g.Intent.TS,
-			Kind: g.Kind, Pusher: r.who.Txn, PusherStart: r.who.Start, To: g.To})
+			Kind: g.Kind, Pusher: r.who.Txn, PusherStart: r.who.Start, To: g.To}, g.Limit, r.w.o.Limit)
 	}
 	if len(ask) == 1 {
 		push(0)

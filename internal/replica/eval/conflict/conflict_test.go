@@ -37,14 +37,18 @@ func (w *world) note(format string, args ...any) {
 func newWorld() *world {
 	w := &world{loop: eventloop.New(1)}
 	w.r = w.loop.Runtime("n1")
-	w.w = New(Options{RT: w.r,
-		Push: func(q *kv.PushRequest) (*kv.TxnStatus, error) {
-			w.r.Sleep(time.Millisecond)
-			if len(w.trace) < 12 {
-				w.note("push %s", q.Txn[:1])
-			}
-			return w.answer(q)
-		},
+	now := func() (clock.Interval, error) {
+		at := clock.Instant(w.r.Now())
+		return clock.Interval{Earliest: at, Latest: at}, nil
+	}
+	push := func(q *kv.PushRequest) (*kv.TxnStatus, error) {
+		w.r.Sleep(time.Millisecond)
+		if len(w.trace) < 12 {
+			w.note("push %s", q.Txn[:1])
+		}
+		return w.answer(q)
+	}
+	w.w = New(Options{RT: w.r, Pushes: NewPushes(w.r, now, push),
 		Resolve: func(q *kv.ResolveRequest) error {
 			w.note("resolve %s %s on %s", q.Txn[:1], q.Status.State, q.Keys)
 			w.w.Released(q.Keys)
