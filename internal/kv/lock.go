@@ -1,6 +1,10 @@
 package kv
 
-import "github.com/longitude-db/longitude/clock"
+import (
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+)
 
 // LockMode is how a key is locked. A higher one includes the lower ones.
 type LockMode uint8
@@ -35,6 +39,8 @@ type ReadLock struct {
 	Owner  LockOwner  `msg:"o"`
 	Mode   LockMode   `msg:"m"`
 	Policy LockPolicy `msg:"p,omitempty"`
+	// Wait is how long the range may let the read wait for locks; 0: as long as any request.
+	Wait time.Duration `msg:"w,omitempty"`
 }
 
 // LocksRequest is about all locks that an owner has in the range that holds Key: a sign of life of their coordinator, or

@@ -4018,12 +4018,16 @@ func (z RangeID) Msgsize() (s int) {
 func (z *ReadLock) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(3)
-	var zb0001Mask uint8 /* 3 bits */
+	zb0001Len := uint32(4)
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	if z.Policy == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x4
+	}
+	if z.Wait == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x8
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -4051,6 +4055,11 @@ func (z *ReadLock) MarshalMsg(b []byte) (o []byte, err error) {
 			o = append(o, 0xa1, 0x70)
 			o = msgp.AppendUint8(o, uint8(z.Policy))
 		}
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
+			// string "w"
+			o = append(o, 0xa1, 0x77)
+			o = msgp.AppendDuration(o, z.Wait)
+		}
 	}
 	return
 }
@@ -4065,7 +4074,7 @@ func (z *ReadLock) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 1 bits */
+	var zb0001Mask uint8 /* 2 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -4131,6 +4140,13 @@ func (z *ReadLock) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				z.Policy = LockPolicy(zb0004)
 			}
 			zb0001Mask |= 0x1
+		case "w":
+			z.Wait, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Wait")
+				return
+			}
+			zb0001Mask |= 0x2
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -4140,17 +4156,21 @@ func (z *ReadLock) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if (zb0001Mask & 0x1) == 0 {
-		z.Policy = 0
+	if zb0001Mask != 0x3 {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Policy = 0
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.Wait = 0
+		}
 	}
-
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ReadLock) Msgsize() (s int) {
-	s = 1 + 2 + 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Owner.Start).Msgsize() + 2 + msgp.Uint8Size + 2 + msgp.Uint8Size
+	s = 1 + 2 + 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Owner.Start).Msgsize() + 2 + msgp.Uint8Size + 2 + msgp.Uint8Size + 2 + msgp.DurationSize
 	return
 }
 

@@ -30,6 +30,8 @@ func keyOf(q *kv.Request) kv.Key {
 		return q.Recover.Push.Anchor
 	case q.Heartbeat != nil:
 		return q.Heartbeat.Anchor
+	case q.Locks != nil:
+		return q.Locks.Key
 	case q.Inline != nil && q.Inline.Swap:
 		return q.Inline.Key
 	case q.Inline != nil:
@@ -84,6 +86,8 @@ func touched(q *kv.Request) (ks []kv.Key, spans []kv.Span) {
 		return q.Query.Keys, nil
 	case q.Inline != nil && !q.Inline.Swap:
 		return nil, []kv.Span{q.Inline.Span}
+	case q.Locks != nil:
+		return []kv.Key{q.Locks.Key}, nil
 	}
 	return nil, nil
 }

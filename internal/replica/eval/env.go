@@ -5,7 +5,8 @@
 // timestamp cache, the batch applied. It checks the lease for Result.Served.
 //
 //	V1  A read at r with limit g returns the newest version of each key at or below r, provided that there is none in
-//	    (r, g] and no foreign intent at or below g. A version in (r, g] makes it uncertain: rule 1.
+//	    (r, g] and no foreign intent at or below g. A version in (r, g] makes it uncertain: rule 1. A locking read
+//	    returns the newest versions: for it g is infinite (locking.go).
 //	V2  A write lands above every version of its keys, and at or above every read of them that was served; at the same
 //	    timestamp only if its own transaction alone read there.
 //	V3  c >= r (rule 3): a write never lands below the timestamp that its transaction read at, or the one it asked for.
@@ -68,6 +69,8 @@ type Env struct {
 	// Pushed are transactions known to be pending that will commit above a timestamp, so that reads below it may pass
 	// over their intents. It grows while one request is repeated (package conflict) and is not shared between requests.
 	Pushed map[kv.TxnID]clock.Timestamp
+	// Skip are keys that a locking read leaves out, because others hold them: intents there are not in its way.
+	Skip map[string]bool
 }
 
 // Result is what an evaluation came to. If Conflicts is not empty nothing else is set: they have to go first, and then

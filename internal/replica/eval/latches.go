@@ -12,6 +12,9 @@ func Latches(q *kv.Request) (out []latch.Latch) {
 	switch {
 	case q.Read != nil:
 		limit := q.Read.Limit.Forward(q.Read.MaxLimit)
+		if q.Read.Lock != nil {
+			limit = clock.Timestamp{} // it looks at the newest versions, however new
+		}
 		for _, k := range q.Read.Keys {
 			out = append(out, latch.Read(k, limit))
 		}
@@ -91,6 +94,8 @@ func InBounds(d *kv.RangeDescriptor, q *kv.Request) bool {
 		key(q.Recover.Push.Anchor)
 	case q.Heartbeat != nil:
 		key(q.Heartbeat.Anchor)
+	case q.Locks != nil:
+		key(q.Locks.Key)
 	case q.Inline != nil && q.Inline.Swap:
 		key(q.Inline.Key)
 	case q.Inline != nil:

@@ -15,16 +15,23 @@ func (ev *evaluation) read(q *kv.ReadRequest) error {
 	if q.ReadTS.IsZero() {
 		return kv.Errorf(kv.ErrInternal, "a read at the zero timestamp")
 	}
+	var newest kv.Key
 	for r, bumped := q.ReadTS, 0; ; bumped++ {
 		uncertain, err := ev.readAt(q, r)
 		switch {
 		case err != nil:
 			return err
+		case uncertain == nil && bumped > 0 && !q.CanBump && ev.res.Response.Read != nil: // a locking read
+			ev.res.Response.Read, ev.res.Reads, ev.res.Served = nil, Reads{}, clock.Timestamp{}
+			return &kv.Error{Code: kv.ErrUncertain, Key: newest, TS: r, Observed: ev.observed()}
 		case uncertain == nil:
 			if ev.res.Response.Read != nil {
 				ev.res.Response.Read.Bumped = bumped
 			}
 			return nil
+		case q.Lock != nil:
+			newest, r = uncertain.Key, ev.aboveLocked(uncertain.TS, bumped)
+			continue
 		}
 		observed := ev.observed()
 		if !q.CanBump {
@@ -38,6 +45,9 @@ func (ev *evaluation) read(q *kv.ReadRequest) error {
 // limit is up to where versions are uncertain: what the transaction observed of this node at first, unless this range
 // came to the node after that. Then it is what was acknowledged before it came. Never above g.
 func (ev *evaluation) limit(q *kv.ReadRequest) clock.Timestamp {
+	if q.Lock != nil {
+		return clock.MaxTimestamp
+	}
 	return q.Limit.Forward(earlier(ev.env.LeaseStart, globalLimit(q)))
 }
 
@@ -74,7 +84,11 @@ func (ev *evaluation) readAt(q *kv.ReadRequest, r clock.Timestamp) (uncertain *m
 		}
 		uncertain, resp.Newest = v.Uncertain, v.Newest
 		if uncertain == nil {
-			ev.meetReading(v.Intents, r, q.Limit.Forward(globalLimit(q)))
+			if q.Lock != nil {
+				ev.meetLocking(v.Intents, q.Lock.Policy)
+			} else {
+				ev.meetReading(v.Intents, r, q.Limit.Forward(globalLimit(q)))
+			}
 		}
 		return nil
 	})

@@ -176,6 +176,17 @@ func (r *Request) Clear() error {
 	}
 }
 
+// Glance asks once about the transactions in the way, has those that are decided resolved, and returns the keys where others
+// are not: for requests that do not wait.
+func (r *Request) Glance() (held []kv.Key, err error) {
+	defer r.forget()
+	pending, err := r.round()
+	for _, g := range pending {
+		held = append(held, g.keys...)
+	}
+	return held, err
+}
+
 // passOver passes over what it is known that it may be passed over, without asking, and returns the rest.
 func (r *Request) passOver() (left []*group) {
 	for _, g := range r.waiting {
