@@ -188,6 +188,7 @@ func (a *application) commitWith(between func()) error {
 // setDescriptor takes a descriptor into use.
 func (r *Replica) setDescriptor(d *kv.RangeDescriptor) {
 	r.desc.Store(d)
+	r.locks.keep(d.Span)
 	r.store.ranges.moved(r)
 	r.store.publish.Push(struct{}{})
 	r.store.toldFirst(d)

@@ -42,6 +42,8 @@ func (s *Store) execute(q *kv.Request) kv.Response {
 		resp = failed(r.mismatch(q))
 	} else if q.Admin != nil {
 		resp = r.administer(q.Admin)
+	} else if q.Locks != nil {
+		resp = r.serveLocks(q)
 	} else {
 		resp = r.serve(q)
 	}
@@ -53,16 +55,32 @@ func (s *Store) execute(q *kv.Request) kv.Response {
 
 func failed(e *kv.Error) kv.Response { return kv.Response{Err: e} }
 
-// serve is the way of a request that is evaluated: latches, lease, evaluation; and what is in its way goes first.
-func (r *Replica) serve(q *kv.Request) kv.Response {
+// serve is the way of a request that is evaluated: locks, latches, lease, evaluation; and what is in its way goes first.
+func (r *Replica) serve(q *kv.Request) (resp kv.Response) {
 	var w *conflict.Request
+	l := r.locking(q)
+	defer func() { l.after(&resp) }()
 	for {
-		resp, met := r.attempt(q, &w)
-		if !met {
-			return resp
+		if kerr := l.before(); kerr != nil {
+			return failed(kerr)
 		}
-		if err := w.Clear(); err != nil {
-			return failed(asError(err))
+		resp, met := r.attempt(q, &w, l)
+		switch {
+		case !met:
+			return resp
+		case l.waits():
+		case l.glances():
+			held, err := w.Glance()
+			if err != nil {
+				return failed(asError(err))
+			}
+			if kerr := l.refused(held); kerr != nil {
+				return failed(kerr)
+			}
+		default:
+			if err := w.Clear(); err != nil {
+				return failed(asError(err))
+			}
 		}
 	}
 }
@@ -86,7 +104,7 @@ func (r *Replica) newConflicts() *conflict.Waits {
 		RT: o.RT, Limit: o.RequestLimit, Pushes: r.store.pushes,
 		Resolve: func(q *kv.ResolveRequest) error {
 			var none *conflict.Request
-			resp, _ := r.attempt(&kv.Request{Range: r.id, Resolve: q}, &none) // resolving meets no conflicts
+			resp, _ := r.attempt(&kv.Request{Range: r.id, Resolve: q}, &none, nil) // resolving meets no conflicts
 			if resp.Err != nil {
 				return resp.Err
 			}
@@ -105,8 +123,8 @@ func asError(err error) *kv.Error {
 }
 
 // attempt evaluates a request once. If it meets conflicts it has them watched while it still holds its latches, and
-// reports so; otherwise it returns the answer.
-func (r *Replica) attempt(q *kv.Request, w **conflict.Request) (_ kv.Response, met bool) {
+// reports so, as it does if locks are in its way; otherwise it returns the answer.
+func (r *Replica) attempt(q *kv.Request, w **conflict.Request, l *locking) (_ kv.Response, met bool) {
 	if !eval.InBounds(r.desc.Load(), q) {
 		return failed(r.mismatch(q)), false
 	}
@@ -123,7 +141,14 @@ func (r *Replica) attempt(q *kv.Request, w **conflict.Request) (_ kv.Response, m
 	if *w != nil {
 		pushed = (*w).Pushed
 	}
-	d, view, res, kerr := r.evaluate(q, pushed)
+	d, view, res, kerr := r.evaluate(q, pushed, l.skipped())
+	if kerr == nil && len(res.Conflicts) == 0 && res.Response.Err == nil {
+		stands := false
+		if stands, kerr = l.during(&res.Response); kerr == nil && !stands {
+			guard.Release()
+			return kv.Response{}, true
+		}
+	}
 	switch {
 	case kerr != nil:
 		guard.Release()
@@ -151,11 +176,14 @@ func (r *Replica) attempt(q *kv.Request, w **conflict.Request) (_ kv.Response, m
 }
 
 // evaluate evaluates a request whose latches are held.
-func (r *Replica) evaluate(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp) (*kv.RangeDescriptor, *leaseView, eval.Result, *kv.Error) {
+func (r *Replica) evaluate(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp, skip map[string]bool) (*kv.RangeDescriptor, *leaseView, eval.Result, *kv.Error) {
 	if !eval.InBounds(r.desc.Load(), q) { // it may have changed while we waited for latches, and will not while we hold them
 		return nil, nil, eval.Result{}, r.mismatch(q)
 	}
-	return r.evaluateWith(pushed, func(env *eval.Env) eval.Result { return eval.Evaluate(env, q) })
+	return r.evaluateWith(pushed, func(env *eval.Env) eval.Result {
+		env.Skip = skip
+		return eval.Evaluate(env, q)
+	})
 }
 
 // evaluateWith evaluates under the lease. It is checked before, so that evaluation begins on state that has everything of
@@ -247,6 +275,8 @@ func touches(q *kv.Request, s kv.Span) bool {
 		anchor = q.Recover.Push.Anchor
 	case q.Heartbeat != nil:
 		anchor = q.Heartbeat.Anchor
+	case q.Locks != nil:
+		anchor = q.Locks.Key
 	case q.Admin != nil && len(q.Admin.Key) > 0:
 		anchor = q.Admin.Key
 	case q.Admin != nil:

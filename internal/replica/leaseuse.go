@@ -17,6 +17,7 @@ type leaseUse struct {
 	node    kv.NodeID
 	voters  func() []kv.NodeID
 	metrics *Metrics
+	lost    func() // called when the lease ends or begins; it does not block
 
 	mu   sync.Mutex
 	core leaseCore
@@ -115,13 +116,20 @@ func (l *leaseUse) change(fn func(*leaseCore)) {
 func (l *leaseUse) refresh() { l.change(func(*leaseCore) {}) }
 
 func (l *leaseUse) publish() {
+	old := l.view.Load()
 	if l.core.term == 0 || !l.core.serving || l.core.stopped {
 		l.view.Store(nil)
+		if old != nil && l.lost != nil {
+			l.lost()
+		}
 		return
 	}
 	v := &leaseView{term: l.core.term, low: l.core.low, until: l.core.until(l.voters(), l.cluster.Support)}
-	if old := l.view.Load(); old == nil || *old != *v {
+	if old == nil || *old != *v {
 		l.view.Store(v)
+	}
+	if termOf(old) != v.term && l.lost != nil { // what was locked under another term means nothing
+		l.lost()
 	}
 }
 

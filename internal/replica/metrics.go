@@ -17,6 +17,10 @@ type Metrics struct {
 	VotesRefused                       prometheus.Counter
 	LeaseRefused                       prometheus.Counter
 	Bumps, Pushes, Collected           prometheus.Counter
+	Locks, LockWaiters                 prometheus.Gauge
+	LockWait                           prometheus.Histogram
+	LockWounds, LocksExpired           prometheus.Counter
+	LocksForgone                       prometheus.Counter
 }
 
 // NewMetrics makes the collectors.
@@ -57,6 +61,12 @@ func NewMetrics() *Metrics {
 		Bumps:             counter("read_bumps_total", "Reads moved to an uncertain version by the leaseholder."),
 		Pushes:            counter("pushes_total", "Transactions pushed because their intents were in the way."),
 		Collected:         counter("collected_records_total", "Records of finished transactions removed."),
+		Locks:             gauge("locks", "Locks on keys that transactions hold in ranges led here."),
+		LockWaiters:       gauge("lock_waiters", "Requests that wait for a lock."),
+		LockWait:          seconds("lock_wait_seconds", "Time that requests waited for a lock that was held."),
+		LockWounds:        counter("lock_wounds_total", "Locks that older transactions took from younger ones."),
+		LocksExpired:      counter("lock_owners_expired_total", "Transactions that lost their locks because they gave no sign of life."),
+		LocksForgone:      counter("locks_forgone_total", "Requests that went on without a lock because there were too many."),
 	}
 }
 
@@ -66,5 +76,6 @@ func (m *Metrics) Collectors() []prometheus.Collector {
 		m.Ranges, m.Leaders, m.Elections, m.Won, m.Transfers, m.Splits, m.Proposals, m.Applied, m.Dropped, m.Ambiguous,
 		m.LogSync, m.LogBatch, m.Commit, m.Latches, m.SnapshotsSent, m.SnapshotsReceived, m.SnapshotBytes, m.Truncated,
 		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Bumps, m.Pushes, m.Collected,
+		m.Locks, m.LockWaiters, m.LockWait, m.LockWounds, m.LocksExpired, m.LocksForgone,
 	}
 }

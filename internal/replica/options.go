@@ -43,6 +43,9 @@ type Options struct {
 	ElectionSpread time.Duration
 	// RequestLimit bounds every wait of a request: for latches, for its command, for other transactions; default 10 s.
 	RequestLimit time.Duration
+	// LockPatience is how long an older transaction waits for a lock of a younger one before it takes it; default 250 ms.
+	// Shorter: deadlocks over several ranges are resolved sooner, and more transactions that were only slow restart.
+	LockPatience time.Duration
 	// FlushInterval is the time between flushes of state, without which logs could not be truncated; default 30 s.
 	FlushInterval time.Duration
 	// CollectInterval is the time between two searches for records of finished transactions that are no longer needed;
@@ -74,6 +77,7 @@ func (o *Options) fill() error {
 	set(&o.Tick, 100*time.Millisecond)
 	set(&o.ElectionSpread, 4*o.Tick)
 	set(&o.RequestLimit, 10*time.Second)
+	set(&o.LockPatience, 250*time.Millisecond)
 	set(&o.FlushInterval, 30*time.Second)
 	set(&o.CollectInterval, time.Minute)
 	set(&o.KeepEntries, 4096)

@@ -37,6 +37,7 @@ type Replica struct {
 	latches   *latch.Manager
 	reads     *tscache.Cache
 	conflicts *conflict.Waits
+	locks     *locks
 	admin     mutex // one change of the descriptor at a time
 
 	// What only the range's task uses.
@@ -90,6 +91,8 @@ func (s *Store) newReplica(id kv.RangeID, rid kv.ReplicaID, desc *kv.RangeDescri
 	}
 	r.reads = tscache.New(clock.Timestamp{}, 0)
 	r.lease = newLeaseUse(s, func() []kv.NodeID { return votersOf(r.desc.Load()) })
+	r.locks = newLocks(&s.opts)
+	r.lease.lost = r.locks.clear
 	r.proposals.init(r)
 	r.conflicts = r.newConflicts()
 	r.stats.Store(&replicaStats{})

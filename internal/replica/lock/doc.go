@@ -32,5 +32,5 @@
 //
 //	nobody ──Acquire──▶ held ──Release, Drop, wound, expiry──▶ the next in the queue, or nobody
 //	                     ▲
-//	waiting ─────────────┘ Granted          waiting ──Cancel──▶ (nothing)      waiting ──Clear, Keep, Release──▶ Gone
+//	waiting ─────────────┘ Granted          waiting ──Cancel──▶ (nothing)      waiting ──Clear, Keep──▶ Gone, ──Release──▶ Ended
 package lock

@@ -118,7 +118,7 @@ func (m *model) lose(now time.Duration, who, key string) {
 func (m *model) end(now time.Duration, who string) {
 	for _, w := range slices.Clone(m.waits) {
 		if w.who == who {
-			m.unwait(w.ticket, "gone")
+			m.unwait(w.ticket, "ended")
 			m.admit(now, w.key)
 		}
 	}

@@ -232,7 +232,7 @@ func (t *Table) end(now time.Duration, o *owner) {
 		}
 		slices.SortFunc(mine, func(a, b *waiter) int { return int(a.ticket) - int(b.ticket) })
 		for _, w := range mine {
-			t.removeWaiter(w, Gone)
+			t.removeWaiter(w, Ended)
 			t.admit(now, w.q)
 		}
 	}

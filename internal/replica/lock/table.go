@@ -39,19 +39,20 @@ func set[T comparable](p *T, value T) {
 type Result uint8
 
 // Granted: the owner holds the key, in the mode asked for or a higher one. Waiting: the ticket tells, some time, of Granted
-// or Gone. Gone: the queue is no more, because the owner has ended or the lease or the key has left; ask again, wherever
-// that is. Busy: others hold the key, and the request did not want to wait. Unlocked: the table is full; the request
+// one of the next two. Gone: the queue is no more, because the lease or the key has left; ask again, wherever that is.
+// Ended: so has the owner. Busy: others hold the key, and the request did not want to wait. Unlocked: the table is full; the request
 // goes on without the lock.
 const (
 	Granted Result = iota
 	Waiting
 	Gone
+	Ended
 	Busy
 	Unlocked
 )
 
 func (r Result) String() string {
-	return [...]string{"granted", "waiting", "gone", "busy", "unlocked"}[r]
+	return [...]string{"granted", "waiting", "gone", "ended", "busy", "unlocked"}[r]
 }
 
 // Ticket names a waiting request; 0 names none.
@@ -60,7 +61,7 @@ type Ticket uint64
 // Event is what has become of one.
 type Event struct {
 	Ticket Ticket
-	Result Result // Granted or Gone
+	Result Result // Granted, Gone or Ended
 }
 
 // Request asks for a lock.
