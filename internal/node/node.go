@@ -156,11 +156,7 @@ func (n *Node) within(d time.Duration) context.Context {
 
 // push carries a range's question about a transaction that is in its way to the range that keeps the record.
 func (n *Node) push(p *kv.PushRequest) (*kv.TxnStatus, error) {
-	resp, err := n.Router.Do(n.within(pushLimit), p.Anchor, kv.Request{Push: p})
-	if err != nil {
-		return nil, err
-	}
-	return resp.EndTxn, nil
+	return n.DB.Push(n.within(pushLimit), p)
 }
 
 // resolve makes a finished transaction's intents go, wherever they are.

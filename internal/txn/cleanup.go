@@ -29,7 +29,9 @@ type job struct {
 	age    clock.Timestamp
 	anchor kv.Key
 	keys   []kv.Key
-	status kv.TxnStatus // Pending: not known; it is aborted unless its record says otherwise
+	// Staged: it is committed, its record does not say so yet. Pending: not known; it is aborted unless its record says
+	// otherwise.
+	status kv.TxnStatus
 }
 
 // cleanup resolves intents in the background: all that has gathered goes out in one parallel round.
@@ -78,11 +80,11 @@ func (c *cleanup) close(limit time.Duration) {
 
 func (c *cleanup) round(jobs []job) {
 	ctx := route.WithDeadline(context.Background(), c.db.o.RT.Now()+cleanupLimit)
-	c.abort(ctx, jobs)
+	c.settle(ctx, jobs)
 	var reqs []route.Addressed
 	for i := range jobs {
 		j := &jobs[i]
-		if j.status.State == kv.Pending {
+		if !j.status.State.Final() {
 			c.db.m.Cleanups.WithLabelValues("left").Inc()
 			continue
 		}
@@ -101,27 +103,47 @@ func (c *cleanup) round(jobs []job) {
 	}
 }
 
-// abort settles the records of the jobs whose outcome is not known.
-func (c *cleanup) abort(ctx context.Context, jobs []job) {
+// settle makes the records of the jobs say how their transactions ended. Only then are their intents resolved: whoever
+// recovers a staged transaction takes an intent that is not there for a write that has not landed.
+func (c *cleanup) settle(ctx context.Context, jobs []job) {
 	var reqs []route.Addressed
 	var of []*job
 	now, _ := c.db.o.Now()
 	for i := range jobs {
-		if j := &jobs[i]; j.status.State == kv.Pending {
-			of = append(of, j)
-			reqs = append(reqs, route.Addressed{Key: j.anchor, Request: kv.Request{EndTxn: &kv.EndTxnRequest{
-				Txn: j.txn, Start: j.age, Anchor: j.anchor, Now: now.Earliest, Intents: j.keys}}})
+		j := &jobs[i]
+		if j.status.State.Final() {
+			continue
 		}
+		q := &kv.EndTxnRequest{Txn: j.txn, Start: j.age, Anchor: j.anchor, Now: now.Earliest, Intents: j.keys}
+		if j.status.State == kv.Staged {
+			q.Commit, q.CommitTS = true, j.status.CommitTS
+		}
+		of = append(of, j)
+		reqs = append(reqs, route.Addressed{Key: j.anchor, Request: kv.Request{EndTxn: q}})
 	}
 	if len(reqs) == 0 {
 		return
 	}
 	for i, res := range c.db.o.Router.DoMany(ctx, reqs) {
+		j := of[i]
+		st := kv.TxnStatus{State: kv.Aborted}
 		switch {
-		case res.Err == nil && res.Response.EndTxn != nil && res.Response.EndTxn.State != kv.Pending:
-			of[i].status = *res.Response.EndTxn
+		case res.Err == nil && res.Response.EndTxn != nil:
+			st = *res.Response.EndTxn
 		case res.Err != nil && res.Err.Code == kv.ErrAborted:
-			of[i].status = kv.TxnStatus{State: kv.Aborted}
+		case res.Err != nil && res.Err.Code == kv.ErrRetryAt && j.status.State == kv.Staged:
+			st.State = kv.Pending // again: as impossible as aborted
+		default:
+			continue
+		}
+		if j.status.State == kv.Staged && (st.State != kv.Committed || st.CommitTS != j.status.CommitTS) {
+			// P3 and P4 hold if leases do. HAZARD: they may not if a clock is outside its bound.
+			c.db.m.Cleanups.WithLabelValues("contradicted").Inc()
+			c.db.log.Error("a transaction was acknowledged as committed, and its record says otherwise: has a clock been outside its bound?",
+				"txn", j.txn.String(), "committed at", j.status.CommitTS, "record", st.State, "at", st.CommitTS)
+		}
+		if st.State.Final() {
+			j.status = st
 		}
 	}
 }

@@ -7,19 +7,15 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
-	"github.com/longitude-db/longitude/internal/route"
 )
 
 // Kinds of commit, for counting.
 const (
 	kindReadOnly = "read-only"
 	kindOnePhase = "one-phase"
-	kindIntents  = "intents"
+	kindParallel = "parallel" // over several ranges, and decided by one round
+	kindIntents  = "intents"  // over several ranges, and decided by a round of its own
 )
-
-// maxPushes is how often one commit may be told to land higher before the attempt is given up. Each time something
-// overtook it; a transaction that is overtaken for ever should start again at a later timestamp.
-const maxPushes = 16
 
 // staleAge is when a transaction that has been open for long takes a new age for its commit. Ranges refuse a commit whose
 // age is beyond what they keep records for, and its id is unknown to them before the commit.
@@ -109,8 +105,7 @@ func (t *Txn) commitWrites(ctx context.Context, puts []kv.Put) (kind string, err
 	c, done, err := t.onePhase(ctx, puts)
 	kind = kindOnePhase
 	if err == nil && !done {
-		c, err = t.twoPhase(ctx, puts)
-		kind = kindIntents
+		c, kind, err = t.overRanges(ctx, puts)
 	}
 	if err != nil {
 		return "", err
@@ -122,114 +117,6 @@ func (t *Txn) commitWrites(ctx context.Context, puts []kv.Put) (kind string, err
 	}
 	t.commitTS = c
 	return kind, nil
-}
-
-// intents is a commit over several ranges under way.
-type intents struct {
-	t      *Txn
-	anchor kv.Key
-	keys   []kv.Key
-	c      clock.Timestamp
-	laid   []route.Result // one for each range; some may have landed below c
-}
-
-// twoPhase lays intents on all ranges at once, moves everything read up to the highest place where one landed, and then
-// decides in the record at the anchor. From that moment the transaction is committed; resolving the intents is left to the
-// background.
-func (t *Txn) twoPhase(ctx context.Context, puts []kv.Put) (clock.Timestamp, error) {
-	n := &intents{t: t, anchor: puts[0].Key, keys: make([]kv.Key, len(puts))}
-	for i := range puts {
-		n.keys[i] = puts[i].Key
-	}
-	stop := t.keepAlive(n.anchor)
-	defer stop()
-	err := n.lay(ctx, puts)
-	if err == nil {
-		err = n.decide(ctx)
-	}
-	if err != nil {
-		// Whatever has become of it, asking for an abort in the background settles the record one way, and then the intents.
-		t.db.cleanup.add(job{txn: t.id, age: t.age, anchor: n.anchor, keys: n.keys})
-		return clock.Timestamp{}, err
-	}
-	t.db.cleanup.add(job{txn: t.id, age: t.age, anchor: n.anchor, keys: n.keys, status: kv.TxnStatus{State: kv.Committed, CommitTS: n.c}})
-	return n.c, nil
-}
-
-func (n *intents) lay(ctx context.Context, puts []kv.Put) error {
-	t := n.t
-	req := t.writeRequest(puts, n.anchor)
-	n.laid = t.db.o.Router.Spread(ctx, []route.Addressed{{Request: kv.Request{Write: req}, Prepare: t.stampLaid}})
-	n.c = req.CommitTS
-	var failure *kv.Error
-	for i := range n.laid {
-		res := &n.laid[i]
-		switch {
-		case res.Err == nil:
-			n.c = n.c.Forward(res.Response.Write.CommitTS)
-		case failure == nil || (res.Err.Code == kv.ErrCondition && failure.Code != kv.ErrCondition):
-			failure = res.Err // that a key exists is the answer; all others are about this attempt only
-		}
-	}
-	if failure == nil {
-		return nil
-	}
-	if failure.Code == kv.ErrAmbiguous { // of an intent that does not matter: without a record it is nothing
-		failure = kv.Errorf(kv.ErrUnavailable, "the writes could not be laid: %s", failure.Msg)
-	}
-	return t.failed(failure)
-}
-
-// decide refreshes and writes the record, until it lands or the attempt is over.
-func (n *intents) decide(ctx context.Context) error {
-	t := n.t
-	for push := 0; ; push++ {
-		if err := t.refreshTo(ctx, n.c); err != nil {
-			return err
-		}
-		if _, err := t.allowed(ctx, n.c); err != nil {
-			return err
-		}
-		results := t.db.o.Router.DoMany(ctx, n.decision())
-		res := &results[0]
-		switch {
-		case res.Err != nil && res.Err.Code == kv.ErrRetryAt && push < maxPushes:
-			if !n.c.Less(res.Err.TS) {
-				return kv.Errorf(kv.ErrInternal, "transaction %s was told to commit at %s instead of %s", t.id, res.Err.TS, n.c)
-			}
-			n.c = res.Err.TS // a reader has passed it
-			continue
-		case res.Err != nil:
-			return t.failed(res.Err)
-		case res.Response.EndTxn == nil || res.Response.EndTxn.State != kv.Committed || res.Response.EndTxn.CommitTS != n.c:
-			return kv.Errorf(kv.ErrInternal, "transaction %s asked for a commit at %s and its record says %v", t.id, n.c, res.Response.EndTxn)
-		}
-		for _, r := range results[1:] {
-			if r.Err != nil {
-				return kv.Errorf(kv.ErrAmbiguous, "the transaction is committed, but a range that it wrote to cannot be told: %s", r.Err.Msg)
-			}
-		}
-		return nil
-	}
-}
-
-// decision is the commit record, and beside it a word to every range whose intent landed below c. Such a range has not
-// heard of a write at c; if it led a later transaction to believe that nothing on its node is as new as c, that one could
-// lower its limit below c and miss a commit that was acknowledged before it began (X5). So the range is told before we
-// acknowledge, in the time that the record takes anyway.
-func (n *intents) decision() []route.Addressed {
-	t := n.t
-	now, _ := t.db.o.Now() // without a reading: the record's time of writing is unknown, and counts as very old
-	out := []route.Addressed{{Key: n.anchor, Request: kv.Request{EndTxn: &kv.EndTxnRequest{
-		Txn: t.id, Start: t.age, Anchor: n.anchor, Commit: true, CommitTS: n.c, Intents: n.keys, Now: now.Earliest}}}}
-	for i := range n.laid {
-		if w := n.laid[i].Response.Write; w.CommitTS.Less(n.c) {
-			note := t.refreshRequest(nil, w.CommitTS, n.c)
-			note.Key = n.laid[i].Request.Write.Puts[0].Key
-			out = append(out, note)
-		}
-	}
-	return out
 }
 
 // writeRequest asks for the writes at r: X3 allows no less, and more is not needed.

@@ -34,6 +34,7 @@ type Unsafe struct {
 	NoCommitWait bool // rule 2 for the transaction's own commit timestamp
 	NoReadWait   bool // rule 2 for the versions that were read
 	SkipRefresh  bool // rule 3: c may pass r without looking at what was read
+	TrustStaged  bool // recovery takes a staged record for committed without asking its writes
 }
 
 // DB begins transactions on one node. It is used by any number of tasks.

@@ -31,10 +31,14 @@ type world struct {
 	reads    []readMark
 	inline   map[string][]byte
 	observed map[kv.NodeID]clock.Timestamp
-	refuse   map[string]bool // parts of the ranges' side that are left out, for negative controls
+	// recoveries counts staged transactions that were finished by others than their coordinator.
+	recoveries int
+	wrong      error           // a range found a contradiction
+	refuse     map[string]bool // parts of the ranges' side that are left out, for negative controls
 
 	latency func() time.Duration
 	lose    func() bool // an answer
+	dies    func() bool // a coordinator, once it has acknowledged
 	now     func() time.Duration
 	trace   func(string, ...any)
 }
@@ -267,6 +271,16 @@ func (w *world) step(n *fakeNode, q *kv.Request) (resp kv.Response, blocked bool
 			w.resolve(n, k, q.Resolve.Txn, q.Resolve.Status)
 		}
 		return kv.Response{}, false
+	case q.Push != nil:
+		return kv.Response{EndTxn: w.asked(n, q.Push)}, false
+	case q.Query != nil:
+		return kv.Response{Query: &kv.QueryResponse{Missing: w.missing(q.Query.Txn, q.Query.Keys, q.Query.TS)}}, false
+	case q.Recover != nil:
+		rec := w.record(q.Recover.Push.Txn, q.Recover.Push.Start)
+		if rec.State == kv.Staged && rec.CommitTS == q.Recover.TS {
+			w.recovered(n, rec, &q.Recover.Push, q.Recover.Missing)
+		}
+		return kv.Response{EndTxn: w.asked(n, &q.Recover.Push)}, false
 	case q.Heartbeat != nil:
 		rec := w.record(q.Heartbeat.Txn, q.Heartbeat.Start)
 		rec.Touched = max(rec.Touched, q.Heartbeat.Now)
@@ -295,6 +309,12 @@ func fakeKey(q *kv.Request) kv.Key {
 		return q.Resolve.Keys[0]
 	case q.Heartbeat != nil:
 		return q.Heartbeat.Anchor
+	case q.Push != nil:
+		return q.Push.Anchor
+	case q.Query != nil:
+		return q.Query.Keys[0]
+	case q.Recover != nil:
+		return q.Recover.Push.Anchor
 	case q.Inline.Swap:
 		return q.Inline.Key
 	}
@@ -325,6 +345,10 @@ func fakeSpans(q *kv.Request) (out []kv.Span) {
 		}
 	case q.Resolve != nil:
 		for _, k := range q.Resolve.Keys {
+			out = append(out, kv.Point(k))
+		}
+	case q.Query != nil:
+		for _, k := range q.Query.Keys {
 			out = append(out, kv.Point(k))
 		}
 	}
@@ -476,8 +500,13 @@ func (w *world) write(n *fakeNode, rg *fakeRange, q *kv.WriteRequest) (kv.Respon
 			}
 		}
 	}
-	c := q.CommitTS.Forward(rg.lowWater)
+	c := q.CommitTS
 	for _, p := range q.Puts {
+		if in := w.row(p.Key).intent; in != nil && !q.OnePhase {
+			c = c.Forward(in.TS) // a copy of the request finds its intents and leaves them
+			continue
+		}
+		c = c.Forward(rg.lowWater.Next())
 		if vs := w.row(p.Key).versions; len(vs) > 0 {
 			last := vs[len(vs)-1]
 			if p.MustNotExist && last.value != nil {
@@ -546,14 +575,26 @@ func (w *world) record(id kv.TxnID, start clock.Timestamp) *kv.Record {
 func (w *world) end(q *kv.EndTxnRequest) kv.Response {
 	rec := w.record(q.Txn, q.Start)
 	switch {
-	case rec.State == kv.Pending && !q.Commit:
+	case rec.State == kv.Pending && !q.Commit && !q.Stage:
 		rec.State = kv.Aborted
-	case rec.State == kv.Aborted && q.Commit:
+	case rec.State == kv.Aborted && (q.Commit || q.Stage):
 		return kv.Response{Err: kv.Errorf(kv.ErrAborted, "record")}
-	case rec.State == kv.Pending && q.CommitTS.Less(rec.CommitTS):
+	case rec.State == kv.Staged && q.CommitTS == rec.CommitTS && w.silent(q):
+		return kv.Response{Err: kv.Errorf(kv.ErrInternal, "as if the coordinator had died")}
+	case rec.State == kv.Staged && q.Commit && q.CommitTS.Less(rec.CommitTS):
+		panic("fake: a commit below where it was staged")
+	case rec.State == kv.Staged && !q.Stage:
+		rec.State, rec.CommitTS = kv.Aborted, q.CommitTS
+		if q.Commit {
+			rec.State = kv.Committed
+		}
+	case rec.State == kv.Pending && q.CommitTS.Less(rec.CommitTS) && (q.Stage || q.Until.Less(rec.CommitTS)):
 		return kv.Response{Err: &kv.Error{Code: kv.ErrRetryAt, TS: rec.CommitTS}}
 	case rec.State == kv.Pending:
-		rec.State, rec.CommitTS = kv.Committed, q.CommitTS
+		rec.State, rec.CommitTS, rec.Intents = kv.Committed, rec.CommitTS.Forward(q.CommitTS), q.Intents
+		if q.Stage {
+			rec.State, rec.Touched = kv.Staged, q.Now
+		}
 	}
 	return kv.Response{EndTxn: &kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}}
 }
@@ -562,8 +603,16 @@ func (w *world) end(q *kv.EndTxnRequest) kv.Response {
 func (w *world) push(n *fakeNode, k kv.Key, in *kv.Intent, p *kv.PushRequest) bool {
 	rec := w.record(in.Txn, in.Start)
 	now, _ := n.reading()
-	if rec.State == kv.Pending && now.Earliest.Sub(max(rec.Touched, in.Laid)) > 5*time.Second {
+	gone := now.Earliest.Sub(max(rec.Touched, in.Laid)) > 5*time.Second
+	if rec.State == kv.Pending && gone {
 		rec.State = kv.Aborted
+	}
+	if rec.State == kv.Staged {
+		if !w.due(n, rec, in.Start, in.Laid, p) {
+			return false
+		}
+		w.recovered(n, rec, &kv.PushRequest{Txn: in.Txn, Start: in.Start, Laid: in.Laid, Kind: p.Kind, To: p.To, Pusher: p.Pusher, PusherStart: p.PusherStart},
+			len(w.missing(in.Txn, rec.Intents, rec.CommitTS)) > 0)
 	}
 	if rec.State == kv.Pending {
 		switch p.Kind {
@@ -571,8 +620,7 @@ func (w *world) push(n *fakeNode, k kv.Key, in *kv.Intent, p *kv.PushRequest) bo
 			rec.CommitTS = rec.CommitTS.Forward(p.To.Next())
 			return true
 		case kv.PushAbort:
-			older := cmp.Or(p.PusherStart.Compare(in.Start), bytes.Compare(p.Pusher[:], in.Txn[:])) < 0
-			if !older {
+			if !older(p, in.Txn, in.Start) {
 				return false
 			}
 			rec.State = kv.Aborted
@@ -582,14 +630,75 @@ func (w *world) push(n *fakeNode, k kv.Key, in *kv.Intent, p *kv.PushRequest) bo
 	return true
 }
 
+// older is wound-wait's order.
+func older(p *kv.PushRequest, than kv.TxnID, start clock.Timestamp) bool {
+	return cmp.Or(p.PusherStart.Compare(start), bytes.Compare(p.Pusher[:], than[:])) < 0
+}
+
+// due: the coordinator of a staged transaction has had its time, as far as the pusher is concerned.
+func (w *world) due(n *fakeNode, rec *kv.Record, start clock.Timestamp, laid clock.Instant, p *kv.PushRequest) bool {
+	now, _ := n.reading()
+	quiet := now.Earliest.Sub(rec.Touched)
+	return now.Earliest.Sub(max(rec.Touched, laid)) > 5*time.Second || p.Kind == kv.PushTimestamp && quiet > 50*time.Millisecond ||
+		p.Kind == kv.PushAbort && older(p, p.Txn, start)
+}
+
+// asked answers a push as the record's range does.
+func (w *world) asked(n *fakeNode, p *kv.PushRequest) *kv.TxnStatus {
+	rec := w.record(p.Txn, p.Start)
+	if rec.State == kv.Pending && p.Kind == kv.PushTimestamp {
+		rec.CommitTS = rec.CommitTS.Forward(p.To.Next())
+	}
+	st := &kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}
+	if rec.State == kv.Staged && w.due(n, rec, p.Start, p.Laid, p) {
+		st.Recover = rec.Intents
+	}
+	return st
+}
+
+// missing is a write that has not landed at ts, and will not.
+func (w *world) missing(id kv.TxnID, ks []kv.Key, ts clock.Timestamp) kv.Key {
+	for _, k := range ks {
+		if in := w.row(k).intent; in == nil || in.Txn != id || ts.Less(in.TS) {
+			if !w.refuse["prevention"] {
+				w.reads = append(w.reads, readMark{span: kv.Point(k), ts: ts})
+			}
+			return k
+		}
+	}
+	return nil
+}
+
+// recovered ends a staged record as its writes say.
+func (w *world) recovered(n *fakeNode, rec *kv.Record, p *kv.PushRequest, missing bool) {
+	now, _ := n.reading()
+	w.recoveries++
+	missing = missing && !w.refuse["queries"]
+	switch {
+	case !missing:
+		rec.State = kv.Committed
+	case now.Earliest.Sub(max(rec.Touched, p.Laid)) > 5*time.Second || p.Kind == kv.PushAbort && older(p, p.Txn, p.Start):
+		rec.State = kv.Aborted
+	default:
+		rec.State, rec.CommitTS = kv.Pending, rec.CommitTS.Next().Forward(p.To.Next())
+	}
+}
+
+// silent: the coordinator does not get to make its staged record explicit.
+func (w *world) silent(q *kv.EndTxnRequest) bool { return q.Commit && w.dies != nil && w.dies() }
+
 func (w *world) resolve(n *fakeNode, k kv.Key, id kv.TxnID, st kv.TxnStatus) {
 	row := w.row(k)
 	if row.intent == nil || row.intent.Txn != id {
 		return
 	}
+	if st.State == kv.Committed && slices.ContainsFunc(row.versions, func(v fakeVersion) bool { return v.ts == st.CommitTS }) {
+		row.intent = nil // a late copy
+		return
+	}
 	if st.State == kv.Committed {
 		if st.CommitTS.Less(row.intent.TS) {
-			panic("fake: X3: committed below an intent")
+			w.wrong = fmt.Errorf("not consistent: %s committed at %s, with an intent at %s", id, stamp(st.CommitTS), stamp(row.intent.TS))
 		}
 		row.add(st.CommitTS, row.intent.Value, row.intent.Delete)
 		w.observe(n, st.CommitTS)
@@ -660,6 +769,20 @@ func describe(q *kv.Request, a *kv.Response) string {
 		for _, p := range q.Write.Puts {
 			s += " " + name(p.Key)
 		}
+	case q.EndTxn != nil && q.EndTxn.Stage:
+		s = "stage record at " + name(q.EndTxn.Anchor)
+	case q.Push != nil:
+		s = "push: " + a.EndTxn.State.String()
+	case q.Query != nil:
+		s = "query"
+		for _, k := range q.Query.Keys {
+			s += " " + name(k)
+		}
+		if len(a.Query.Missing) > 0 {
+			s += ": missing"
+		}
+	case q.Recover != nil:
+		s = "recover: " + a.EndTxn.State.String()
 	case q.EndTxn != nil && q.EndTxn.Commit:
 		s = "commit record at " + name(q.EndTxn.Anchor)
 	case q.EndTxn != nil:

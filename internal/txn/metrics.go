@@ -12,6 +12,8 @@ type Metrics struct {
 	CommitWait waitMetrics
 	ReadWait   waitMetrics
 	Cleanups   *prometheus.CounterVec // by outcome
+	Overtaken  prometheus.Counter
+	Recoveries *prometheus.CounterVec // by outcome
 }
 
 // waitMetrics are the two sides of rule 2's cost.
@@ -34,7 +36,7 @@ func NewMetrics() *Metrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "longitude_txn_" + name, Help: help}, []string{label})
 	}
 	return &Metrics{
-		Commits:    vec("commits_total", "Transactions committed: read-only, one-phase (all writes in one range), or with intents.", "kind"),
+		Commits:    vec("commits_total", "Transactions committed: read-only, one-phase (all writes in one range), over several in one round (parallel) or in more (intents).", "kind"),
 		Aborts:     prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_txn_aborts_total", Help: "Attempts that ended without a commit, restarts included."}),
 		Restarts:   vec("restarts_total", "Attempts that have to be repeated from the beginning.", "reason"),
 		Uncertain:  vec("uncertainty_total", "Reads that met a version within the uncertainty limit: moved up in place, or the transaction restarted.", "outcome"),
@@ -42,11 +44,13 @@ func NewMetrics() *Metrics {
 		CommitWait: newWait("commit", "Commit wait (rule 2)"),
 		ReadWait:   newWait("read", "Wait before rows leave (rule 2)"),
 		Cleanups:   vec("cleanups_total", "Transactions whose intents were resolved in the background, or left to whoever meets them.", "outcome"),
+		Overtaken:  prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_txn_overtaken_total", Help: "Commits that were told to land higher because a reader had passed them, each time."}),
+		Recoveries: vec("recoveries_total", "Staged transactions of others that were found out about: committed, or a write was missing.", "outcome"),
 	}
 }
 
 // Collectors lists them for registration.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.Commits, m.Aborts, m.Restarts, m.Uncertain, m.Refreshes, m.CommitWait.Needed, m.CommitWait.Actual,
-		m.ReadWait.Needed, m.ReadWait.Actual, m.Cleanups}
+		m.ReadWait.Needed, m.ReadWait.Actual, m.Cleanups, m.Overtaken, m.Recoveries}
 }

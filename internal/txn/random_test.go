@@ -35,7 +35,14 @@ type setup struct {
 	without string
 	losses  bool
 	wide    bool // bounds as wide as a transaction is long
+	dies    bool // coordinators, after they have acknowledged and before the record says so
 }
+
+// recovered counts over all histories; contradiction is of the last one.
+var (
+	recovered     int
+	contradiction error
+)
 
 const letters = "abcdefghijkl"
 
@@ -48,6 +55,9 @@ func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
 	w.latency = func() time.Duration { return time.Duration(rng.IntN(1500)) * time.Microsecond }
 	if s.losses {
 		w.lose = func() bool { return rng.IntN(200) == 0 }
+	}
+	if s.dies {
+		w.dies = func() bool { return rng.IntN(3) == 0 }
 	}
 	for id := kv.NodeID(1); id <= 3; id++ {
 		eps := time.Duration(1+rng.IntN(4000)) * time.Microsecond
@@ -90,7 +100,10 @@ func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
 		stats.Uncertain.Refreshed += st.Uncertain.Refreshed
 		stats.Uncertain.Retried += st.Uncertain.Retried
 		stats.Aborts += st.Aborts
+		stats.Parallel += st.Parallel
 	}
+	recovered += w.recoveries
+	contradiction = w.wrong
 	return all, stats, loop.Steps()
 }
 
@@ -260,7 +273,7 @@ func realTime(all []*done) error {
 	return nil
 }
 
-func judge(all []*done) error { return cmp.Or(serial(all), realTime(all)) }
+func judge(all []*done) error { return cmp.Or(contradiction, serial(all), realTime(all)) }
 
 // TestRandomHistories is a random workload against a naive serial model.
 func TestRandomHistories(t *testing.T) {
@@ -268,26 +281,30 @@ func TestRandomHistories(t *testing.T) {
 	if testing.Short() {
 		seeds = 30
 	}
-	var commits, aborts, refreshed, retried uint64
+	var commits, aborts, refreshed, retried, parallel uint64
+	recovered = 0
 	for seed := range seeds {
-		all, st, steps := history(seed, setup{losses: seed%2 == 1, wide: seed%3 == 0})
+		s := setup{losses: seed%2 == 1, wide: seed%3 == 0, dies: seed%5 > 1}
+		all, st, steps := history(seed, s)
 		if err := judge(all); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		if len(all) < 100 {
 			t.Errorf("seed %d: only %d of 144 transactions committed", seed, len(all))
 		}
+		parallel += st.Parallel
 		commits, aborts, refreshed, retried = commits+st.Commits, aborts+st.Aborts, refreshed+st.Uncertain.Refreshed, retried+st.Uncertain.Retried
 		if seed < 3 {
-			again, _, steps2 := history(seed, setup{losses: seed%2 == 1, wide: seed%3 == 0})
+			again, _, steps2 := history(seed, s)
 			if fmt.Sprint(again) != fmt.Sprint(all) || steps != steps2 {
 				t.Fatalf("seed %d runs differently the second time: %d and %d steps", seed, steps, steps2)
 			}
 		}
 	}
-	t.Logf("%d commits, %d aborts, uncertainty: %d refreshed, %d retried", commits, aborts, refreshed, retried)
-	if refreshed == 0 || retried == 0 || aborts == 0 {
-		t.Error("the workload does not reach uncertainty or conflicts")
+	t.Logf("%d commits (%d parallel, %d staged ones met by others), %d aborts, uncertainty: %d refreshed, %d retried",
+		commits, parallel, recovered, aborts, refreshed, retried)
+	if refreshed == 0 || retried == 0 || aborts == 0 || parallel == 0 || recovered == 0 {
+		t.Error("the workload does not reach uncertainty, conflicts, or recovery")
 	}
 }
 
@@ -301,6 +318,8 @@ func TestEachRuleIsNeeded(t *testing.T) {
 		{"no commit wait", setup{unsafe: Unsafe{NoCommitWait: true}, wide: true}, "not "},
 		{"no read wait", setup{unsafe: Unsafe{NoReadWait: true}, wide: true}, "not "},
 		{"no refresh", setup{unsafe: Unsafe{SkipRefresh: true}}, "not serializable"},
+		{"recovery asks no writes", setup{without: "queries", dies: true}, "not "},
+		{"recovery does not prevent", setup{without: "prevention", dies: true}, "not "},
 		{"no word about higher commits", setup{without: "notes"}, "not recent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,7 +38,8 @@ func (t *Txn) fetch(ctx context.Context, reqs []kv.ReadRequest) ([]part, error) 
 		if t.take(f) {
 			return f.parts, nil
 		}
-		// Another operation of this transaction has moved r meanwhile: these answers are of another timestamp.
+		// Another operation of this transaction has moved r meanwhile: these answers are of another timestamp. Or this one
+		// has, and did not refresh what the other has read.
 	}
 }
 
@@ -46,6 +47,7 @@ func (t *Txn) fetch(ctx context.Context, reqs []kv.ReadRequest) ([]part, error) 
 type fetching struct {
 	t         *Txn
 	base      clock.Timestamp // the transaction's r when it began
+	takes     int             // the transaction's when it began
 	refreshed clock.Timestamp // earlier reads are known to hold up to here
 	ord       order           // where it reads now
 	earlier   []kv.Span       // what the transaction had read before
@@ -56,7 +58,7 @@ type fetching struct {
 func (t *Txn) newFetch(reqs []kv.ReadRequest) *fetching {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := &fetching{t: t, base: t.ord.r, refreshed: t.ord.r, ord: t.ord, todo: make([]ask, len(reqs))}
+	f := &fetching{t: t, base: t.ord.r, takes: t.takes, refreshed: t.ord.r, ord: t.ord, todo: make([]ask, len(reqs))}
 	if t.ord.r.Less(t.ord.g) {
 		f.earlier = t.reads.list() // else r does not move
 	}
@@ -70,10 +72,11 @@ func (t *Txn) newFetch(reqs []kv.ReadRequest) *fetching {
 func (t *Txn) take(f *fetching) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ord.r != f.base {
+	if t.ord.r != f.base || (t.takes != f.takes && f.base.Less(f.ord.r)) {
 		return false
 	}
 	t.ord = f.ord
+	t.takes++
 	remember := !t.o.ReadOnly || t.ord.r.Less(t.ord.g) || t.o.Ordering == Uncertainty
 	for _, p := range f.parts {
 		t.newest = t.newest.Forward(p.resp.Newest)

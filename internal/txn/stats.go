@@ -10,6 +10,7 @@ type Stats struct {
 	Commits   uint64 // read-only ones included
 	ReadOnly  uint64 // commits that had nothing to write
 	OnePhase  uint64 // commits of one range
+	Parallel  uint64 // commits of several ranges in one round
 	Aborts    uint64 // attempts that ended without a commit
 	Restarts  map[string]uint64
 	Uncertain Uncertain
@@ -42,6 +43,7 @@ func (s Stats) Sub(o Stats) Stats {
 	s.Commits -= o.Commits
 	s.ReadOnly -= o.ReadOnly
 	s.OnePhase -= o.OnePhase
+	s.Parallel -= o.Parallel
 	s.Aborts -= o.Aborts
 	restarts := make(map[string]uint64, len(s.Restarts))
 	for reason, n := range s.Restarts {
@@ -109,6 +111,8 @@ func (db *DB) countCommit(kind string) {
 		db.stats.s.ReadOnly++
 	case kindOnePhase:
 		db.stats.s.OnePhase++
+	case kindParallel:
+		db.stats.s.Parallel++
 	}
 }
 

@@ -35,6 +35,7 @@ type Txn struct {
 	ord      order
 	observed observed
 	reads    readSet
+	takes    int // how often answers were added to reads
 	writes   buffer
 	newest   clock.Timestamp // the newest version that was read: rule 2 is owed for it
 	commitTS clock.Timestamp
@@ -103,6 +104,15 @@ func (t *Txn) restart(err *kv.Error) error {
 		t.db.countRestart(reason(err))
 	}
 	return err
+}
+
+// revive takes a restart back: it turned out that the attempt was committed.
+func (t *Txn) revive() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.state == aborted {
+		t.state, t.failure = committing, nil
+	}
 }
 
 // reason is the label of a restart in metrics.

@@ -1,0 +1,117 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
+)
+
+// maxPushes is how often one commit may be told to land higher before the attempt is given up. Each time something
+// overtook it; a transaction that is overtaken for ever should start again at a later timestamp.
+const maxPushes = 16
+
+// firstAhead is how far above the present a commit that was overtaken makes its reads hold, so that it may land anywhere
+// below; it doubles each time, up to lastAhead. Without it a transaction that many look at might never catch up with
+// them. More: fewer rounds; but others' writes to what it has read land as much higher.
+const (
+	firstAhead = 4 * time.Millisecond
+	lastAhead  = 64 * time.Millisecond
+)
+
+// decide is for a commit whose intents are laid, but not all where they were wanted, or whose record is not staged. What was
+// read is refreshed to c, the highest place where one landed, and then the record decides.
+func (n *intents) decide(ctx context.Context) error {
+	t := n.t
+	for push := 0; ; push++ {
+		if err := n.hold(ctx, push); err != nil {
+			return err
+		}
+		until := n.until
+		if limit, err := t.allowed(ctx, n.c); err != nil {
+			return err
+		} else if !limit.IsZero() && limit.Less(until) {
+			until = limit
+		}
+		commit := n.record(&kv.EndTxnRequest{Commit: true, CommitTS: n.c, Until: until})
+		results := t.db.o.Router.DoMany(ctx, append([]route.Addressed{commit}, n.words(until)...))
+		res := &results[0]
+		switch {
+		case res.Err != nil && res.Err.Code == kv.ErrRetryAt && push < maxPushes:
+			if !n.c.Less(res.Err.TS) {
+				return kv.Errorf(kv.ErrInternal, "transaction %s was told to commit at %s instead of %s", t.id, res.Err.TS, n.c)
+			}
+			n.c = res.Err.TS // a reader has passed it
+			t.db.m.Overtaken.Inc()
+			continue
+		case res.Err != nil:
+			return t.failed(res.Err)
+		}
+		st := res.Response.EndTxn
+		if st != nil && st.State == kv.Committed && st.CommitTS == n.s {
+			// Others have found it committed where it was staged: what seemed to have landed higher was a copy of a write
+			// that came after its intent was resolved. There is nobody to tell, since all had landed at s.
+			n.c = n.s
+			return nil
+		}
+		if st == nil || st.State != kv.Committed || st.CommitTS.Less(n.c) || until.Less(st.CommitTS) {
+			return kv.Errorf(kv.ErrInternal, "transaction %s asked for a commit from %s to %s and its record says %v", t.id, n.c, until, st)
+		}
+		n.c = st.CommitTS
+		for _, r := range results[1:] {
+			if r.Err != nil {
+				return kv.Errorf(kv.ErrAmbiguous, "the transaction is committed, but a range that it wrote to cannot be told: %s", r.Err.Msg)
+			}
+		}
+		return nil
+	}
+}
+
+// hold makes what was read hold at c (X3); beyond that, if the commit has been overtaken before, up to a while from now.
+func (n *intents) hold(ctx context.Context, overtaken int) error {
+	t := n.t
+	to := n.c
+	if overtaken > 0 {
+		now, err := t.db.reading()
+		if err != nil {
+			return err
+		}
+		to = to.Forward(clock.Timestamp{Wall: int64(now.Latest.Add(min(firstAhead<<(overtaken-1), lastAhead)))})
+	}
+	err := t.holds(ctx, n.until, to)
+	var e *kv.Error
+	if errors.As(err, &e) && e.Code == kv.ErrRefresh && n.c.Less(e.TS) && n.c.Less(to) {
+		to = n.c // it was the extra part that does not hold
+		err = t.holds(ctx, n.until, to)
+	}
+	if err != nil {
+		if errors.As(err, &e) {
+			return t.failed(e)
+		}
+		return err
+	}
+	n.until = n.until.Forward(to)
+	if n.until.Less(n.c) {
+		panic(fmt.Sprintf("txn: X3: to commit at %s with reads that hold up to %s", n.c, n.until))
+	}
+	return nil
+}
+
+// words go to every range whose intent landed below c. Such a range has not heard of a write at c; if it led a later
+// transaction to believe that nothing on its node is as new as c, that one could lower its limit below c and miss a commit
+// that was acknowledged before it began (X5). So the range is told before we acknowledge, in the time that the record
+// takes anyway. c may be higher than where the commit ends.
+func (n *intents) words(c clock.Timestamp) (out []route.Addressed) {
+	for i := range n.laid {
+		if w := n.laid[i].Response.Write; w.CommitTS.Less(c) {
+			note := n.t.refreshRequest(nil, w.CommitTS, c)
+			note.Key = n.laid[i].Request.Write.Puts[0].Key
+			out = append(out, note)
+		}
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package txn
+
+import (
+	"context"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
+)
+
+// This file commits over several ranges. The intents and the record, staged at S = r and naming all of them, go out in one
+// round. If every write has landed at S and the record is staged there the transaction is committed (package eval,
+// P1 to P4), and nothing has to be refreshed or told to anybody: all ranges have heard of S. Otherwise the coordinator
+// goes on by itself: decide.go.
+//
+// Until it has acknowledged, the coordinator may still end otherwise: nobody else takes a staged transaction for committed
+// before its record says so. But somebody may have written that meanwhile. So an attempt that may be staged is reported
+// as failed only after its record says aborted (X6).
+
+// maxStaged is how many writes a staged record may name. Whoever recovers it asks all of them.
+const maxStaged = 1024
+
+// intents is a commit over several ranges under way.
+type intents struct {
+	t      *Txn
+	anchor kv.Key
+	keys   []kv.Key
+	s      clock.Timestamp // where the writes were wanted
+	staged bool            // the record may be staged at s
+	c      clock.Timestamp // no lower than where any write has landed
+	until  clock.Timestamp // what was read holds up to here
+	laid   []route.Result  // one for each range; some may have landed below c
+}
+
+// overRanges commits. Resolving the intents is left to the background, and so is making a staged record say what it is.
+func (t *Txn) overRanges(ctx context.Context, puts []kv.Put) (clock.Timestamp, string, error) {
+	n := &intents{t: t, anchor: puts[0].Key, keys: make([]kv.Key, len(puts))}
+	for i := range puts {
+		n.keys[i] = puts[i].Key
+	}
+	stop := t.keepAlive(n.anchor)
+	defer stop()
+	kind := kindParallel
+	status := kv.TxnStatus{State: kv.Staged}
+	committed, err := n.lay(ctx, puts)
+	if err == nil && !committed {
+		kind, status.State = kindIntents, kv.Committed
+		err = n.decide(ctx)
+	}
+	switch {
+	case err == nil:
+		status.CommitTS = n.c
+	case n.staged:
+		status, err = n.settle(err)
+	default:
+		status = kv.TxnStatus{} // the background has it aborted; without a record that says committed it is nothing
+	}
+	t.db.cleanup.add(job{txn: t.id, age: t.age, anchor: n.anchor, keys: n.keys, status: status})
+	return n.c, kind, err
+}
+
+// lay sends the intents, and with them the record. It reports whether that was all.
+func (n *intents) lay(ctx context.Context, puts []kv.Put) (committed bool, err error) {
+	t := n.t
+	req := t.writeRequest(puts, n.anchor)
+	n.s, n.c, n.until = req.CommitTS, req.CommitTS, req.CommitTS
+	if _, err := t.allowed(ctx, n.s); err != nil {
+		return false, err
+	}
+	reqs := []route.Addressed{{Request: kv.Request{Write: req}, Prepare: t.stampLaid}}
+	if len(puts) <= maxStaged {
+		n.staged = true
+		reqs = append(reqs, n.record(&kv.EndTxnRequest{Stage: true, CommitTS: n.s}))
+	}
+	var failure *kv.Error
+	record := false
+	for _, res := range t.db.o.Router.Spread(ctx, reqs) {
+		switch {
+		case res.Index == 1:
+			if record = n.stagedAt(&res); !record && failure == nil && res.Err.Code != kv.ErrRetryAt {
+				failure = res.Err
+			}
+		case res.Err == nil:
+			n.c = n.c.Forward(res.Response.Write.CommitTS)
+			n.laid = append(n.laid, res)
+		case failure == nil || (res.Err.Code == kv.ErrCondition && failure.Code != kv.ErrCondition):
+			failure = res.Err // that a key exists is the answer; all others are about this attempt only
+		}
+	}
+	if failure == nil {
+		// If a write has landed higher, somebody may still have found the transaction committed at s: when this answer is
+		// that of a copy which came after the intent was resolved.
+		return record && n.c == n.s, nil
+	}
+	if failure.Code == kv.ErrAmbiguous { // what has become of one piece does not matter: the record decides
+		failure = kv.Errorf(kv.ErrUnavailable, "the writes could not be laid: %s", failure.Msg)
+	}
+	return false, t.failed(failure)
+}
+
+// stagedAt takes in what became of the staging, and reports whether it counts.
+func (n *intents) stagedAt(res *route.Result) bool {
+	if res.Err == nil {
+		st := res.Response.EndTxn
+		return st.State == kv.Staged && st.CommitTS == n.s || st.State == kv.Committed && st.CommitTS == n.s // by recovery
+	}
+	switch res.Err.Code {
+	case kv.ErrRetryAt:
+		n.c, n.staged = n.c.Forward(res.Err.TS), false // pushed, and by that kept from being staged there for good
+	case kv.ErrAborted, kv.ErrTooOld:
+		n.staged = false // for good as well
+	}
+	return false
+}
+
+// record addresses a request to the record.
+func (n *intents) record(q *kv.EndTxnRequest) route.Addressed {
+	t := n.t
+	now, _ := t.db.o.Now() // without a reading: the record's time of writing is unknown, and counts as very old
+	q.Txn, q.Start, q.Anchor, q.Intents, q.Now = t.id, t.age, n.anchor, n.keys, now.Earliest
+	return route.Addressed{Key: n.anchor, Request: kv.Request{EndTxn: q}}
+}
+
+// settle ends an attempt that has failed, and that others may be finishing at the same time. The record says which: if it
+// cannot be made to say aborted the attempt has not failed, or nobody knows (X6). It does not stop for a caller that has
+// gone, or whose time is up.
+func (n *intents) settle(failure error) (kv.TxnStatus, error) {
+	db := n.t.db
+	ctx := route.WithDeadline(context.Background(), db.o.RT.Now()+cleanupLimit)
+	res := db.o.Router.DoMany(ctx, []route.Addressed{n.record(&kv.EndTxnRequest{})})[0]
+	if res.Err != nil {
+		return kv.TxnStatus{}, kv.Errorf(kv.ErrAmbiguous, "the transaction may or may not be committed: %v; its record cannot be asked: %s", failure, res.Err)
+	}
+	st := *res.Response.EndTxn
+	if st.State != kv.Committed {
+		return st, failure
+	}
+	n.c = st.CommitTS
+	for _, r := range db.o.Router.DoMany(ctx, n.words(n.c)) {
+		if r.Err != nil {
+			return st, kv.Errorf(kv.ErrAmbiguous, "the transaction is committed, but a range that it wrote to cannot be told: %s", r.Err.Msg)
+		}
+	}
+	db.log.Debug("a failed attempt had been committed by others", "txn", n.t.id.String(), "err", failure)
+	n.t.revive()
+	return st, nil
+}
