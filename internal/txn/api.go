@@ -48,6 +48,8 @@ type Options struct {
 	// AgeOf is the Age of the attempt that this transaction repeats. An older transaction wins conflicts, so keeping
 	// the age is what lets a retried transaction finish. Zero: a new one.
 	AgeOf clock.Timestamp
+	// Locks of the attempt that this transaction repeats (Txn.HandOver): it has kept its turn.
+	Locks *Locks
 }
 
 // KeyValue is a row that was read.
@@ -60,6 +62,9 @@ type KeyValue struct {
 type ScanOptions struct {
 	Limit   int  // at most so many rows; 0: all
 	Reverse bool // from the span's end to its start
+	// Page is how many rows are read at first; 0: some hundred. Where few of the rows may be wanted, few should be locked.
+	Page int
+	Lock Lock
 }
 
 // Savepoint is a moment between two writes of a transaction.

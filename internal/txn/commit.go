@@ -65,7 +65,7 @@ func (t *Txn) beginCommit() ([]kv.Put, error) {
 	return t.writes.puts(), nil
 }
 
-// endCommit settles the state, unless a restart has done so.
+// endCommit settles the state, unless a restart has done so: then the locks are for the next attempt.
 func (t *Txn) endCommit(s state) {
 	t.mu.Lock()
 	over := t.state == aborted
@@ -75,6 +75,9 @@ func (t *Txn) endCommit(s state) {
 	t.mu.Unlock()
 	if s == aborted && !over {
 		t.db.countAbort()
+	}
+	if !over {
+		t.endLocks()
 	}
 }
 
@@ -123,7 +126,11 @@ func (t *Txn) commitWrites(ctx context.Context, puts []kv.Put) (kind string, err
 func (t *Txn) writeRequest(puts []kv.Put, anchor kv.Key) *kv.WriteRequest {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return &kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: anchor, ReadTS: t.ord.r, CommitTS: t.ord.r, Puts: puts}
+	req := &kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: anchor, ReadTS: t.ord.r, CommitTS: t.ord.r, Puts: puts}
+	if t.locks != nil {
+		req.Owner = &t.locks.owner
+	}
+	return req
 }
 
 // stampLaid marks a write with the time of its sending, from which an intent counts as abandoned some seconds later.

@@ -44,6 +44,7 @@ type DB struct {
 	log     *slog.Logger
 	stats   counters
 	cleanup *cleanup
+	locks   *lockKeeper
 }
 
 // Open makes a DB. Close ends its background work.
@@ -62,16 +63,22 @@ func Open(o DBOptions) *DB {
 	}
 	db := &DB{o: o, m: o.Metrics, log: o.Log}
 	db.cleanup = newCleanup(db)
+	db.locks = newLockKeeper(db)
 	return db
 }
 
 // Close lets the background work that is under way finish, at most for the limit. What it leaves is done by whoever
 // meets it.
-func (db *DB) Close(limit time.Duration) { db.cleanup.close(limit) }
+func (db *DB) Close(limit time.Duration) {
+	db.cleanup.close(limit)
+	db.locks.close(limit)
+}
 
 // Begin makes a transaction. It takes its clock reading at its first access.
 func (db *DB) Begin(o Options) *Txn {
-	return &Txn{db: db, o: o, id: db.newID(), observed: observed{}}
+	t := &Txn{db: db, o: o, id: db.newID(), observed: observed{}, locks: o.Locks}
+	o.Locks.heldBy(t)
+	return t
 }
 
 func (db *DB) newID() (id kv.TxnID) {

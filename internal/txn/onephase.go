@@ -29,6 +29,7 @@ func (t *Txn) onePhase(ctx context.Context, puts []kv.Put) (c clock.Timestamp, d
 		}
 		res := t.sendOnePhase(ctx, puts, d.Span, until)
 		if res.Err == nil {
+			t.unlocked(res.Request.Range)
 			return res.Response.Write.CommitTS, true, nil
 		}
 		if res.Maybe && res.Err.Code != kv.ErrAmbiguous {

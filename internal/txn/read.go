@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
@@ -26,12 +27,17 @@ type part struct {
 // fetch reads, all ranges in parallel, and returns what each range answered, all of it as of one timestamp, which is now
 // the transaction's r (X4). It records what was read.
 func (t *Txn) fetch(ctx context.Context, reqs []kv.ReadRequest) ([]part, error) {
+	given := ctx
 	for {
-		ctx, err := t.ready(ctx)
+		ctx, err := t.ready(given)
 		if err != nil {
 			return nil, err
 		}
 		f := t.newFetch(reqs)
+		if f.lock != nil {
+			ctx = t.lockContext(given, f.lock)
+			f.locks, f.until = t.lockOwner(), t.db.o.RT.Now()+f.lock.Wait
+		}
 		if err := f.run(ctx); err != nil {
 			return nil, err
 		}
@@ -53,13 +59,20 @@ type fetching struct {
 	earlier   []kv.Span       // what the transaction had read before
 	todo      []ask
 	parts     []part
+	// Of a locking read: how it locks, in whose name, and until when it waits.
+	lock  *kv.ReadLock
+	locks *Locks
+	until time.Duration
 }
 
 func (t *Txn) newFetch(reqs []kv.ReadRequest) *fetching {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := &fetching{t: t, base: t.ord.r, takes: t.takes, refreshed: t.ord.r, ord: t.ord, todo: make([]ask, len(reqs))}
-	if t.ord.r.Less(t.ord.g) {
+	if len(reqs) > 0 {
+		f.lock = reqs[0].Lock
+	}
+	if t.ord.r.Less(t.ord.g) || f.lock != nil {
 		f.earlier = t.reads.list() // else r does not move
 	}
 	for i := range reqs {
@@ -97,7 +110,7 @@ func (p part) covered() []kv.Span {
 		read, _ := p.split(i, s)
 		out = append(out, read)
 	}
-	return out
+	return without(out, p.resp.Skipped)
 }
 
 // split divides the i-th span into what was read and what is left.
@@ -113,7 +126,7 @@ func (p part) split(i int, s kv.Span) (read, rest kv.Span) {
 }
 
 // run reads until everything is there as of the same timestamp. It ends: r moves at most once for each node, and not
-// beyond g.
+// beyond g; a locking read holds what it found when it comes again, so only rows that are new can move it once more.
 func (f *fetching) run(ctx context.Context) error {
 	for len(f.todo) > 0 {
 		if ctx.Err() != nil {
@@ -155,6 +168,10 @@ func (f *fetching) round(ctx context.Context) (up clock.Timestamp, err error) {
 		res := &results[i]
 		if res.Index == len(todo) {
 			if res.Err != nil {
+				if f.lock != nil {
+					t.db.m.Refreshes.WithLabelValues("failed").Inc()
+					return up, t.failed(res.Err)
+				}
 				return up, t.stale(res.Err, f.ord.r)
 			}
 			continue
@@ -180,8 +197,12 @@ func (f *fetching) addressed(a ask, canBump bool) route.Addressed {
 	req := *a.req
 	req.Txn, req.Start = t.id, t.age
 	req.ReadTS, req.Limit, req.MaxLimit = ord.r, ord.g, ord.g
-	req.CanBump = canBump && ord.r.Less(ord.g)
+	req.CanBump = canBump && (ord.r.Less(ord.g) || f.lock != nil)
 	out := route.Addressed{Request: kv.Request{Read: &req}}
+	if f.lock != nil {
+		out.Prepare = func(_ kv.NodeID, q *kv.Request) { f.lockAt(q) } // it reads the newest version: no limit matters
+		return out
+	}
 	if ord.r.Less(ord.g) {
 		out.Prepare = func(node kv.NodeID, q *kv.Request) {
 			t.mu.Lock()
@@ -205,6 +226,10 @@ func (f *fetching) answer(a ask, res *route.Result) (clock.Timestamp, error) {
 	seen, known := t.observed[res.Node]
 	t.mu.Unlock()
 	if err := res.Err; err != nil {
+		if f.lockAgain(err) {
+			f.todo = append(f.todo, a)
+			return f.ord.r, nil
+		}
 		if err.Code != kv.ErrUncertain {
 			return f.ord.r, t.failed(err)
 		}
@@ -227,7 +252,9 @@ func (f *fetching) answer(a ask, res *route.Result) (clock.Timestamp, error) {
 // moveUp moves r, and puts what was read in this operation below it back: reading it again, beside the uncertain pieces,
 // costs no more time than asking whether it is still so.
 func (f *fetching) moveUp(to clock.Timestamp) {
-	f.t.db.countUncertain(true)
+	if f.lock == nil {
+		f.t.db.countUncertain(true)
+	}
 	f.ord.forward(to)
 	keep := f.parts[:0]
 	for _, p := range f.parts {
@@ -251,13 +278,18 @@ func (t *Txn) Get(ctx context.Context, key kv.Key) ([]byte, error) {
 
 // GetMany reads keys, from all their ranges at once. A key without a value gives nil.
 func (t *Txn) GetMany(ctx context.Context, ks []kv.Key) ([][]byte, error) {
+	values, _, err := t.getMany(ctx, ks, Lock{})
+	return values, err
+}
+
+func (t *Txn) getMany(ctx context.Context, ks []kv.Key, l Lock) (out [][]byte, skipped []bool, _ error) {
 	if _, err := t.ready(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([][]byte, len(ks))
+	out, skipped = make([][]byte, len(ks)), make([]bool, len(ks))
 	want := t.unwritten(ks, out)
 	if len(want) == 0 {
-		return out, nil
+		return out, skipped, nil
 	}
 	slices.SortFunc(want, func(a, b int) int { return ks[a].Compare(ks[b]) })
 	sorted := make([]kv.Key, 0, len(want))
@@ -266,26 +298,28 @@ func (t *Txn) GetMany(ctx context.Context, ks []kv.Key) ([][]byte, error) {
 			sorted = append(sorted, ks[i])
 		}
 	}
-	parts, err := t.fetch(ctx, []kv.ReadRequest{{Keys: sorted}})
+	parts, err := t.fetch(ctx, []kv.ReadRequest{{Keys: sorted, Lock: t.readLock(l)}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// Ranges hold contiguous keys, so the parts in order of their first keys are the sorted keys.
 	slices.SortFunc(parts, func(a, b part) int { return a.req.Keys[0].Compare(b.req.Keys[0]) })
 	for _, p := range parts {
 		for j, k := range p.req.Keys {
+			skip := slices.ContainsFunc(p.resp.Skipped, k.Equal)
 			for len(want) > 0 && ks[want[0]].Equal(k) {
 				if len(p.resp.Values[j]) > 0 {
 					out[want[0]] = p.resp.Values[j]
 				}
+				skipped[want[0]] = skip
 				want = want[1:]
 			}
 		}
 	}
 	if len(want) > 0 {
-		return nil, kv.Errorf(kv.ErrInternal, "the ranges left out key %s", ks[want[0]])
+		return nil, nil, kv.Errorf(kv.ErrInternal, "the ranges left out key %s", ks[want[0]])
 	}
-	return out, nil
+	return out, skipped, nil
 }
 
 // unwritten fills in what the transaction itself has written, and lists the others.

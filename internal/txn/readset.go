@@ -47,6 +47,9 @@ func (s *readSet) add(spans ...kv.Span) {
 	}
 }
 
+// remove takes a key out.
+func (s *readSet) remove(k kv.Key) { s.spans = without(s.spans, []kv.Key{k}) }
+
 // join sorts spans and unites those that touch.
 func join(spans []kv.Span) []kv.Span {
 	spans = slices.Clone(spans)

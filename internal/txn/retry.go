@@ -32,21 +32,25 @@ func (db *DB) Run(ctx context.Context, o Options, fn Func) error {
 		if err == nil {
 			return nil
 		}
+		again := (Retryable(err) || t.lost()) && !t.sentRows()
+		if again {
+			o.AgeOf, o.Locks = t.Age(), t.HandOver()
+		}
 		t.Rollback(ctx)
-		again := Retryable(err) || t.lost()
-		if !again || t.sentRows() {
+		if !again {
 			if werr := t.Release(ctx); werr != nil {
 				return werr
 			}
 			return err
 		}
 		if ctx.Err() != nil {
+			o.Locks.End()
 			return kv.Errorf(kv.ErrUnavailable, "cancelled by the caller after %d attempts; last: %v", try+1, err)
 		}
 		if db.o.RT.Now() >= deadline {
+			o.Locks.End()
 			return exhausted{attempts: try + 1, limit: db.o.Limit, last: err}
 		}
-		o.AgeOf = t.Age()
 		db.o.RT.Sleep(rt.Jitter(db.o.RT, min(firstRetry<<min(try, 10), lastRetry)))
 	}
 }

@@ -24,6 +24,10 @@ func keyValues(r *kv.Rows) []KeyValue {
 // ScanMany reads spans, from all their ranges at once, and returns the rows of each, in key order and all of them in
 // memory. It is meant for what fits there: beyond DBOptions.MaxBytes it fails, and Scan is the way.
 func (t *Txn) ScanMany(ctx context.Context, spans []kv.Span) ([][]KeyValue, error) {
+	return t.scanMany(ctx, spans, Lock{})
+}
+
+func (t *Txn) scanMany(ctx context.Context, spans []kv.Span, l Lock) ([][]KeyValue, error) {
 	if _, err := t.ready(ctx); err != nil {
 		return nil, err
 	}
@@ -34,6 +38,9 @@ func (t *Txn) ScanMany(ctx context.Context, spans []kv.Span) ([][]KeyValue, erro
 	reqs, origin := scanRequests(spans)
 	bytes := 0
 	for len(reqs) > 0 {
+		for i := range reqs {
+			reqs[i].Lock = t.readLock(l)
+		}
 		parts, err := t.fetch(ctx, reqs)
 		if err != nil {
 			return nil, err
@@ -125,6 +132,7 @@ type Scanner struct {
 	reverse bool
 	left    int // rows still wanted; -1: all
 	page    int
+	lock    Lock
 	mark    uint64
 	pieces  []kv.Span // reverse: the ranges' parts of the span, by key
 }
@@ -133,9 +141,12 @@ type Scanner struct {
 func (t *Txn) Scan(_ context.Context, span kv.Span, o ScanOptions) *Scanner {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := &Scanner{t: t, rest: span, reverse: o.Reverse, left: -1, page: firstPage, mark: t.writes.mark()}
+	s := &Scanner{t: t, rest: span, reverse: o.Reverse, left: -1, page: firstPage, lock: o.Lock, mark: t.writes.mark()}
 	if o.Limit > 0 {
 		s.left = o.Limit
+	}
+	if o.Page > 0 {
+		s.page = o.Page
 	}
 	return s
 }
@@ -171,8 +182,10 @@ func (s *Scanner) next(ctx context.Context) ([]KeyValue, error) {
 	if s.left > 0 {
 		limit = min(limit, s.left)
 	}
-	s.page = min(s.page*4, lastPage)
-	parts, err := s.t.fetch(ctx, []kv.ReadRequest{{Spans: []kv.Span{piece}, MaxRows: limit, Reverse: s.reverse}})
+	if s.lock.Mode == kv.NoLock {
+		s.page = min(s.page*4, lastPage) // but what is locked and not wanted is in the way of others
+	}
+	parts, err := s.t.fetch(ctx, []kv.ReadRequest{{Spans: []kv.Span{piece}, MaxRows: limit, Reverse: s.reverse, Lock: s.t.readLock(s.lock)}})
 	if err != nil {
 		return nil, err
 	}

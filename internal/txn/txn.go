@@ -41,6 +41,7 @@ type Txn struct {
 	commitTS clock.Timestamp
 	sent     bool
 	guard    Guard // asked before a commit (ahead.go)
+	locks    *Locks
 }
 
 // start takes the reading at the first access (X1).
@@ -204,6 +205,7 @@ func (t *Txn) Rollback(context.Context) {
 	if !over {
 		t.db.countAbort()
 	}
+	t.endLocks()
 }
 
 // ReadTimestamp is the timestamp at which the transaction reads. It can still move up.
