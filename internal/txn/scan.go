@@ -183,7 +183,9 @@ func (s *Scanner) next(ctx context.Context) ([]KeyValue, error) {
 		limit = min(limit, s.left)
 	}
 	if s.lock.Mode == kv.NoLock {
-		s.page = min(s.page*4, lastPage) // but what is locked and not wanted is in the way of others
+		s.page = min(s.page*4, lastPage)
+	} else {
+		s.page = min(s.page*2, lastPage) // what is locked and not wanted is in the way of others
 	}
 	parts, err := s.t.fetch(ctx, []kv.ReadRequest{{Spans: []kv.Span{piece}, MaxRows: limit, Reverse: s.reverse, Lock: s.t.readLock(s.lock)}})
 	if err != nil {

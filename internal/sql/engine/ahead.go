@@ -42,7 +42,7 @@ func (b *builder) join(ctx *sql.Context, n *plan.JoinNode, row sql.Row) (sql.Row
 		return nil, nil
 	}
 	t, ok := access.Table.(*table)
-	if !ok {
+	if !ok || s.stmt.lockFor(t, false).Mode != kv.NoLock { // locked is what is wanted, not what might be
 		return nil, nil
 	}
 	left := &ahead{Node: n.Left(), b: b, access: access, t: t, leftLen: len(n.Left().Schema(ctx))}

@@ -321,11 +321,17 @@ func TestAnomalies(t *testing.T) {
 				must(a, "BEGIN")
 				see(a, "SELECT v FROM d.t WHERE id = 1", "10")
 				must(b, "UPDATE d.t SET v = v + 1 WHERE id = 1")
-				must(a, "UPDATE d.t SET v = 100 WHERE id = 1")
+				if err := do(a, "UPDATE d.t SET v = 100 WHERE id = 1"); code(err) != 1213 {
+					t.Fatalf("update of a row that has changed since it was read: %v", err)
+				}
+				must(a, "BEGIN")
+				see(a, "SELECT v FROM d.t WHERE id = 1", "11")
+				must(b, "UPDATE d.t SET v = v + 1 WHERE id = 1")
+				must(a, "UPDATE d.t SET v = 100 WHERE id + 0 = 1") // found without an index, and so without a lock
 				if err := do(a, "COMMIT"); code(err) != 1213 {
 					t.Fatalf("commit over an update that was not seen: %v", err)
 				}
-				see(b, "SELECT v FROM d.t WHERE id = 1", "11")
+				see(b, "SELECT v FROM d.t WHERE id = 1", "12")
 			})
 			t.Run("write skew", func(t *testing.T) {
 				reset()

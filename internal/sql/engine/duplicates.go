@@ -73,7 +73,7 @@ func (e *editor) flush(ctx *sql.Context) error {
 			}
 		}
 	}
-	found, err := e.tx.getMany(ctx, ks)
+	found, _, err := e.tx.getLocked(ctx, ks, e.s.stmt.lockFor(e.t, false))
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,10 @@ func (e *editor) existing(ctx *sql.Context, x *indexLayout, d datums, entry []by
 			return nil, err
 		}
 		if key, err = l.primaryKey(have); err == nil {
-			value, err = e.tx.get(ctx, key)
+			var vs [][]byte
+			if vs, _, err = e.tx.getLocked(ctx, []kv.Key{key}, e.s.stmt.lockFor(e.t, false)); err == nil {
+				value = vs[0]
+			}
 		}
 	}
 	if err != nil {

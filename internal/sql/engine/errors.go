@@ -239,6 +239,10 @@ func (e *Engine) mapKV(err error, k *kv.Error, t *tx) *mysql.SQLError {
 			}
 		}
 		return mysql.NewSQLError(1062, "23000", "Duplicate entry: %v", err)
+	case k.Code == kv.ErrLocked:
+		return mysql.NewSQLError(3572, "HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.")
+	case k.Code == kv.ErrLockWait:
+		return mysql.NewSQLError(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction")
 	case k.Code == kv.ErrUnavailable:
 		return mysql.NewSQLError(1205, "HY000", "the data cannot be reached, nothing was done: %v; the statement may be tried again", err)
 	case k.Code == kv.ErrAmbiguous:

@@ -153,6 +153,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	defer sc.ProcessList.EndQuery(sc)
 	x.s.stmt = &statement{kind: x.kind, deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
+	x.s.stmt.locks = x.lockPlan(sc, stmt, bindings)
 	before, _ := x.s.GetTransaction().(*tx)
 	x.s.latest = before
 	if before != nil {

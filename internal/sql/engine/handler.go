@@ -75,7 +75,7 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 			s.SetTransaction(nil)
 		}()
 	}
-	n, err := h.e.gms.PrepareQuery(sc, query)
+	n, err := h.e.gms.PrepareQuery(sc, forShare(query, true))
 	if err != nil {
 		t, _ := s.GetTransaction().(*tx)
 		return nil, h.e.clientError(ctx, err, t)
@@ -141,7 +141,7 @@ func rewrite(query string) string {
 	if showClock.MatchString(query) {
 		return "SELECT * FROM longitude.clock"
 	}
-	return query
+	return forShare(query, false)
 }
 
 // parse parses the next statement of the request. An error of the parser is left to the engine, which words it.

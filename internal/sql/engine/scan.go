@@ -28,6 +28,7 @@ func (t *table) allRows(ctx *sql.Context) (sql.RowIter, error) {
 	it, err := newRowReader(ctx, t, t.l.primary, []reach{whole}, false)
 	if err == nil {
 		it.counts = true
+		it.lock = it.stmt.lockFor(t, true) // the rows that an UPDATE looks for among all are not known yet
 	}
 	return it, err
 }
@@ -59,6 +60,7 @@ type rowReader struct {
 	reverse bool
 	covered bool // entries hold all columns that are wanted
 	counts  bool // a whole scan: its size is worth remembering
+	lock    txn.Lock
 
 	scanner     *txn.Scanner
 	batch       []datums
@@ -75,7 +77,11 @@ func newRowReader(ctx *sql.Context, t *table, x *indexLayout, rs []reach, revers
 	if reverse {
 		slices.Reverse(r.reaches)
 	}
-	if !r.covered && !(t.l.desc.Keyless() && s.stmt.kind == writing) { // there the row id must be known by the whole content
+	if !t.refOnly {
+		r.lock = s.stmt.lockFor(t, false)
+	}
+	if !r.covered && r.lock.Mode == kv.NoLock && // what is locked is rows
+		!(t.l.desc.Keyless() && s.stmt.kind == writing) { // there the row id must be known by the whole content
 		r.covered = t.columns != nil
 		for _, at := range t.columns {
 			r.covered = r.covered && (slices.Contains(x.covering, at) || t.l.virtual[at])
@@ -145,15 +151,32 @@ func (r *rowReader) fetch(ctx *sql.Context) error {
 	if n := r.points(); n > 0 {
 		return r.getPoints(ctx, n)
 	}
-	if n := min(len(r.reaches), spansPerRound); n > 1 || r.t.db.e.stats.small(r.t.l.desc.ID) {
+	page := r.page1()
+	if n := min(len(r.reaches), spansPerRound); page == 0 && (n > 1 || r.t.db.e.stats.small(r.t.l.desc.ID)) {
 		err := r.scanAtOnce(ctx, n)
 		if !tooLarge(err) {
 			return err
 		}
 		r.t.db.e.stats.grew(r.t.l.desc.ID)
 	}
-	r.scanner = r.tx.attempt().Scan(ctx, r.reaches[0].span, txn.ScanOptions{Reverse: r.reverse})
+	r.scanner = r.tx.attempt().Scan(ctx, r.reaches[0].span, txn.ScanOptions{Reverse: r.reverse, Page: page, Lock: r.own()})
 	return r.page(ctx)
+}
+
+// own is how the entries of this index are locked: only rows are, and they are in the primary one.
+func (r *rowReader) own() txn.Lock {
+	if r.x.isPK {
+		return r.lock
+	}
+	return txn.Lock{}
+}
+
+// page1 is how many rows to read at first where a limit says how many may be locked; 0: as many as there are.
+func (r *rowReader) page1() int {
+	if r.lock.Mode == kv.NoLock {
+		return 0
+	}
+	return r.stmt.locks.page
 }
 
 // tooLarge reports that ScanMany would return more than it may.
@@ -164,6 +187,9 @@ func tooLarge(err error) bool {
 
 func (r *rowReader) page(ctx *sql.Context) error {
 	rows, err := r.scanner.Next(ctx)
+	if err == nil && r.own().Mode != kv.NoLock {
+		err = r.tx.moved(ctx)
+	}
 	if err != nil {
 		return r.tx.note(err)
 	}
@@ -187,12 +213,12 @@ func (r *rowReader) getPoints(ctx *sql.Context, n int) error {
 	for i := range ks {
 		ks[i] = r.reaches[i].span.Start
 	}
-	values, err := r.tx.getMany(ctx, ks)
+	values, _, err := r.tx.getLocked(ctx, ks, r.own())
 	if err != nil {
 		return err
 	}
 	var rows []txn.KeyValue
-	for i, v := range values {
+	for i, v := range values { // those that are skipped have none
 		if len(v) > 0 {
 			rows = append(rows, txn.KeyValue{Key: ks[i], Value: v})
 		}
@@ -207,7 +233,7 @@ func (r *rowReader) scanAtOnce(ctx *sql.Context, n int) error {
 	for i := range spans {
 		spans[i] = r.reaches[i].span
 	}
-	found, err := r.tx.scanMany(ctx, spans)
+	found, err := r.tx.scanLocked(ctx, spans, r.own())
 	if err != nil {
 		return err
 	}
@@ -243,7 +269,7 @@ func (r *rowReader) take(ctx *sql.Context, from *reach, found []txn.KeyValue) er
 	}
 	if !r.covered {
 		var err error
-		if ds, err = r.rowsOf(ctx, ds); err != nil {
+		if ds, err = r.rowsOf(ctx, ds, found); err != nil {
 			return err
 		}
 	}
@@ -263,7 +289,7 @@ func (r *rowReader) take(ctx *sql.Context, from *reach, found []txn.KeyValue) er
 }
 
 // rowsOf gets the rows that index entries stand for, in one round for each keysPerRound of them.
-func (r *rowReader) rowsOf(ctx *sql.Context, entries []datums) ([]datums, error) {
+func (r *rowReader) rowsOf(ctx *sql.Context, entries []datums, found []txn.KeyValue) ([]datums, error) {
 	out := entries[:0]
 	for from := 0; from < len(entries); from += keysPerRound {
 		part := entries[from:min(from+keysPerRound, len(entries))]
@@ -274,11 +300,15 @@ func (r *rowReader) rowsOf(ctx *sql.Context, entries []datums) ([]datums, error)
 				return nil, err
 			}
 		}
-		values, err := r.primaryValues(ctx, ks)
+		values, skipped, err := r.primaryValues(ctx, ks)
 		if err != nil {
 			return nil, err
 		}
 		for i, v := range values {
+			if skipped != nil && skipped[i] {
+				r.tx.attempt().Unread([]kv.Key{found[from+i].Key})
+				continue
+			}
 			if len(v) == 0 && r.tx.wrote {
 				continue // this transaction has deleted it since the entries were read
 			}
@@ -296,17 +326,22 @@ func (r *rowReader) rowsOf(ctx *sql.Context, entries []datums) ([]datums, error)
 }
 
 // primaryValues gets rows by their keys, from what was read ahead if they are there.
-func (r *rowReader) primaryValues(ctx *sql.Context, ks []kv.Key) ([][]byte, error) {
+func (r *rowReader) primaryValues(ctx *sql.Context, ks []kv.Key) (values [][]byte, skipped []bool, err error) {
+	if r.lock.Mode != kv.NoLock {
+		return r.tx.getLocked(ctx, ks, r.lock)
+	}
 	if f := r.stmt.ahead[r.t.l.desc.ID]; f != nil {
 		out := make([][]byte, len(ks))
 		for i, k := range ks {
 			v, ok := f.rows[string(k)]
 			if !ok {
-				return r.tx.getMany(ctx, ks)
+				values, err = r.tx.getMany(ctx, ks)
+				return values, nil, err
 			}
 			out[i] = v
 		}
-		return out, nil
+		return out, nil, nil
 	}
-	return r.tx.getMany(ctx, ks)
+	values, err = r.tx.getMany(ctx, ks)
+	return values, nil, err
 }

@@ -20,6 +20,7 @@ type statement struct {
 	generated map[uint64]uint64 // by table: the AUTO_INCREMENT value generated last
 	parents   parentChecks
 	ahead     map[uint64]*fetched // by table: what a join has read ahead
+	locks     lockPlan
 }
 
 // rememberRowID notes under which row id a row of a keyless table was read: an update or a delete names the row by its

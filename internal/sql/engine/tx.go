@@ -21,6 +21,7 @@ type tx struct {
 
 	kv     *txn.Txn
 	age    clock.Timestamp // of the first attempt
+	locks  *txn.Locks      // of the attempt before, until the next begins
 	retry  error           // the retryable error that ended the attempt
 	failed error           // the latest other error of the layers below
 
@@ -47,7 +48,8 @@ func (t *tx) IsReadOnly() bool { return t.readOnly }
 // attempt returns the attempt, begun if need be.
 func (t *tx) attempt() *txn.Txn {
 	if t.kv == nil {
-		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Name: "sql", AgeOf: t.age})
+		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Name: "sql", AgeOf: t.age, Locks: t.locks})
+		t.locks = nil
 		t.begun = t.kv.Savepoint()
 	}
 	return t.kv
@@ -81,8 +83,40 @@ func (t *tx) getMany(ctx context.Context, keys []kv.Key) ([][]byte, error) {
 	return vs, t.note(err)
 }
 
+// getLocked is getMany that locks. skipped says which keys others hold.
+func (t *tx) getLocked(ctx context.Context, keys []kv.Key, l txn.Lock) (vs [][]byte, skipped []bool, err error) {
+	if len(keys) == 0 {
+		return nil, nil, nil
+	}
+	vs, skipped, err = t.attempt().GetLocked(ctx, keys, l)
+	if err == nil && l.Mode != kv.NoLock {
+		err = t.moved(ctx)
+	}
+	return vs, skipped, t.note(err)
+}
+
+// moved asks whether the statement's version of the catalog still holds where a locking read has moved r (S4).
+func (t *tx) moved(ctx context.Context) error {
+	if t.schema == nil || t.edit != nil {
+		return nil
+	}
+	r, err := t.attempt().ReadTimestamp(ctx)
+	if err == nil {
+		_, err = t.e.schemas.validUntil(ctx, t.schema, r)
+	}
+	return err
+}
+
 func (t *tx) scanMany(ctx context.Context, spans []kv.Span) ([][]txn.KeyValue, error) {
 	rows, err := t.attempt().ScanMany(ctx, spans)
+	return rows, t.note(err)
+}
+
+func (t *tx) scanLocked(ctx context.Context, spans []kv.Span, l txn.Lock) ([][]txn.KeyValue, error) {
+	rows, err := t.attempt().ScanManyLocked(ctx, spans, l)
+	if err == nil && l.Mode != kv.NoLock {
+		err = t.moved(ctx)
+	}
 	return rows, t.note(err)
 }
 
@@ -169,6 +203,8 @@ func (t *tx) writeCatalog() error {
 }
 
 func (t *tx) rollback(ctx context.Context) {
+	t.locks.End()
+	t.locks = nil
 	if t.kv != nil {
 		t.kv.Rollback(ctx)
 	}
@@ -178,7 +214,7 @@ func (t *tx) rollback(ctx context.Context) {
 func (t *tx) again() *tx {
 	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, age: t.age}
 	if t.kv != nil {
-		n.age = t.kv.Age()
+		n.age, n.locks = t.kv.Age(), t.kv.HandOver()
 	}
 	return n
 }

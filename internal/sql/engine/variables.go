@@ -42,6 +42,9 @@ func addVariables() {
 	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&sql.MysqlSystemVariable{
 		Name: orderingVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: orderingType{types.NewSystemStringType(orderingVariable)}, Default: "",
+	}, &sql.MysqlSystemVariable{ // go-mysql-server knows it with the one value 1
+		Name: lockWaitVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemIntType(lockWaitVariable, 1, 1<<30, false), Default: int64(50),
 	}})
 	_ = sql.SystemVariables.AssignValues(map[string]any{"version": MySQLVersion + "-longitude", "version_comment": "Longitude"})
 }
