@@ -67,8 +67,9 @@ func (b *bank) transfer(c *Client) {
 		return fmt.Sprintf("transfer %d: %d from b%d to b%d", t.ID, t.Amount, t.From, t.To)
 	})
 	giveUp := c.Rand.IntN(40) == 0
+	lock, hold := c.lock()
 	err := c.txn(false, func(ctx context.Context, x *txn.Txn) error {
-		vs, err := x.GetMany(ctx, []kv.Key{accountKey(t.From), accountKey(t.To)})
+		vs, err := c.get(ctx, x, []kv.Key{accountKey(t.From), accountKey(t.To)}, lock, hold)
 		if err != nil {
 			return err
 		}
@@ -95,9 +96,11 @@ func (b *bank) snapshot(c *Client, final bool) error {
 		return "snapshot"
 	})
 	how := c.Rand.IntN(3)
+	lock, _ := c.lock()
+	lock.Policy = kv.LockQueue // a snapshot is of all accounts
 	var as []check.Account
 	err := c.txn(c.Rand.IntN(2) == 0, func(ctx context.Context, t *txn.Txn) (err error) {
-		as, err = readAccounts(ctx, t, how)
+		as, err = readAccounts(ctx, t, how, lock)
 		return err
 	})
 	c.end(&s.Op, err, func() string {
@@ -111,7 +114,7 @@ func (b *bank) snapshot(c *Client, final bool) error {
 }
 
 // readAccounts reads all accounts in one of the ways that there are.
-func readAccounts(ctx context.Context, t *txn.Txn, how int) ([]check.Account, error) {
+func readAccounts(ctx context.Context, t *txn.Txn, how int, lock txn.Lock) ([]check.Account, error) {
 	as := make([]check.Account, accounts)
 	var rows []txn.KeyValue
 	switch how {
@@ -120,7 +123,7 @@ func readAccounts(ctx context.Context, t *txn.Txn, how int) ([]check.Account, er
 		for n := range accounts {
 			ks = append(ks, accountKey(n))
 		}
-		vs, err := t.GetMany(ctx, ks)
+		vs, _, err := t.GetLocked(ctx, ks, lock)
 		if err != nil {
 			return nil, err
 		}
@@ -129,13 +132,13 @@ func readAccounts(ctx context.Context, t *txn.Txn, how int) ([]check.Account, er
 		}
 		return as, nil
 	case 1: // all ranges in parallel
-		all, err := t.ScanMany(ctx, []kv.Span{dataSpan('b')})
+		all, err := t.ScanManyLocked(ctx, []kv.Span{dataSpan('b')}, lock)
 		if err != nil {
 			return nil, err
 		}
 		rows = slices.Concat(all...)
 	case 2: // one range after another
-		scan := t.Scan(ctx, dataSpan('b'), txn.ScanOptions{})
+		scan := t.Scan(ctx, dataSpan('b'), txn.ScanOptions{Lock: lock})
 		for {
 			page, err := scan.Next(ctx)
 			if err != nil {

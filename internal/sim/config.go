@@ -48,6 +48,9 @@ type Config struct {
 	Clients   int           // per machine and workload
 	Think     time.Duration // clients rest up to this long between operations
 
+	// Locking is the share of transactions that read what they are going to write with locks.
+	Locking float64
+
 	// Faults befall the cluster for FaultFor, one each FaultEvery on average.
 	Faults     []string
 	FaultFor   time.Duration
@@ -117,6 +120,9 @@ func Draw(seed uint64) Config {
 			c.Loss = logUniformF(r, 0.001, 0.1)
 		}
 	}
+	if r.IntN(2) == 0 {
+		c.Locking = []float64{0.3, 0.9, 1}[r.IntN(3)]
+	}
 	return c
 }
 
@@ -169,10 +175,10 @@ func (c Config) String() string {
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
 	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, requests %s\n"+
-		"  clocks %s; faults %v every %s for %s, idle %s",
+		"  clocks %s; faults %v every %s for %s, idle %s, locking %.1f",
 		c.Nodes, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
 		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Request.Round(time.Millisecond),
-		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor, c.Idle)
+		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor, c.Idle, c.Locking)
 }
 
 // logUniform draws evenly on the logarithmic scale.

@@ -240,7 +240,7 @@ func (n *liveNode) client(h *History, name string, seed uint64) (*Client, bool) 
 		return nil, false
 	}
 	return &Client{Name: fmt.Sprintf("n%d.%d/%s", n.index+1, life, name), DB: p.DB, RT: r, H: h,
-		Rand: rand.New(rand.NewPCG(seed, uint64(life))), Orderings: []txn.Ordering{txn.Wait},
+		Rand: rand.New(rand.NewPCG(seed, uint64(life))), Orderings: []txn.Ordering{txn.Wait}, Locking: 0.5,
 		Alive: func() bool { return n.alive(life) }, Note: func(string, ...any) {}}, true
 }
 

@@ -46,14 +46,15 @@ func (r *registers) do(c *Client, slot int, kind check.RegisterKind) error {
 		r.ops = append(r.ops, o)
 		return fmt.Sprintf("%s r%s new=%d", [...]string{"read", "write", "change"}[kind], o.Key, o.New)
 	})
+	lock, hold := c.lock()
 	err := c.txn(kind == check.Read && c.Rand.IntN(2) == 0, func(ctx context.Context, t *txn.Txn) error {
 		if kind != check.Write {
-			v, err := t.Get(ctx, key)
+			vs, err := c.get(ctx, t, []kv.Key{key}, lock, hold)
 			if err != nil {
 				return err
 			}
 			c.H.mu.Lock()
-			o.Old = number(v) // also if this client never learns what became of it
+			o.Old = number(vs[0]) // also if this client never learns what became of it
 			c.H.mu.Unlock()
 		}
 		if kind != check.Read {

@@ -74,6 +74,7 @@ type Client struct {
 	RT        rt.Runtime
 	Rand      *rand.Rand
 	Orderings []txn.Ordering
+	Locking   float64 // share of transactions that lock what they are going to write
 	H         *History
 	// Alive reports whether the process that the client is a part of still exists. What a client learns after its end
 	// is not known to anybody.
@@ -90,6 +91,45 @@ type Client struct {
 func (c *Client) txn(readOnly bool, fn txn.Func) error {
 	o := txn.Options{Ordering: c.Orderings[c.Rand.IntN(len(c.Orderings))], ReadOnly: readOnly, Name: c.Name}
 	return c.DB.Run(context.Background(), o, fn)
+}
+
+// lock draws how a transaction locks what it reads in order to write it. hold is how long it keeps that before it goes on.
+func (c *Client) lock() (l txn.Lock, hold time.Duration) {
+	if c.Locking == 0 || c.Rand.Float64() >= c.Locking {
+		return l, 0
+	}
+	l.Mode = kv.LockExclusive
+	switch c.Rand.IntN(12) {
+	case 0, 1:
+		l.Mode = kv.LockShared
+	case 2:
+		l.Policy = kv.LockNoWait
+	case 3:
+		l.Policy = kv.LockSkip
+	case 4:
+		l.Wait = logUniform(c.Rand, 10*time.Millisecond, time.Second)
+	}
+	if c.Rand.IntN(8) == 0 {
+		hold = logUniform(c.Rand, time.Millisecond, time.Second)
+	}
+	return l, hold
+}
+
+// get reads keys with such a lock. A transaction that finds them locked, and does not wait, gives up.
+func (c *Client) get(ctx context.Context, t *txn.Txn, ks []kv.Key, l txn.Lock, hold time.Duration) ([][]byte, error) {
+	vs, skipped, err := t.GetLocked(ctx, ks, l)
+	if err != nil {
+		return nil, err
+	}
+	for _, skip := range skipped {
+		if skip {
+			return nil, errGaveUp
+		}
+	}
+	if hold > 0 {
+		c.RT.Sleep(hold)
+	}
+	return vs, nil
 }
 
 // begin notes the beginning of an operation; add puts it into the workload's history.

@@ -70,7 +70,7 @@ func (w *World) byID(id kv.NodeID) *Machine {
 func (w *World) newClient(m *Machine, name string) *Client {
 	life := m.life
 	return &Client{Name: fmt.Sprintf("%s.%d/%s", m.Name, life, name), DB: m.Node.DB, RT: m.RT, H: &w.history,
-		Rand: rand.New(rand.NewPCG(w.clientRand.Uint64(), 0)), Orderings: w.Config.Orderings,
+		Rand: rand.New(rand.NewPCG(w.clientRand.Uint64(), 0)), Orderings: w.Config.Orderings, Locking: w.Config.Locking,
 		Alive: func() bool { return m.life == life && m.Up() }, Note: m.event}
 }
 
