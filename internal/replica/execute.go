@@ -141,7 +141,7 @@ func (r *Replica) attempt(q *kv.Request, w **conflict.Request, l *locking) (_ kv
 	if *w != nil {
 		pushed = (*w).Pushed
 	}
-	d, view, res, kerr := r.evaluate(q, pushed, l.skipped())
+	d, view, res, kerr := r.evaluate(l.wider(q), pushed, l.skipped())
 	if kerr == nil && len(res.Conflicts) == 0 && res.Response.Err == nil {
 		stands := false
 		if stands, kerr = l.during(&res.Response); kerr == nil && !stands {

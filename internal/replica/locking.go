@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/replica/lock"
 )
@@ -128,6 +129,9 @@ func (l *locking) during(resp *kv.Response) (stands bool, _ *kv.Error) {
 		return true, nil
 	}
 	want := l.keys
+	if resp.Read != nil && l.few() {
+		return true, l.takeFew(resp.Read)
+	}
 	if rd := resp.Read; rd != nil && len(rd.Rows) > 0 {
 		want = slices.Clone(want)
 		for i := range rd.Rows {
@@ -143,6 +147,51 @@ func (l *locking) during(resp *kv.Response) (stands bool, _ *kv.Error) {
 		l.leaveOut(resp.Read)
 	}
 	return true, nil
+}
+
+// extraRows is how many rows more than wanted a read looks at that skips what others hold, so that it need not come back for
+// each of them.
+const extraRows = 64
+
+// few reports whether the request wants a number of rows of one span, whichever are free: the head of a list of jobs, of
+// which each worker takes one. Then no more than those may be locked.
+func (l *locking) few() bool {
+	return l.policy == kv.LockSkip && l.q.Read != nil && l.q.Read.MaxRows > 0 && len(l.q.Read.Spans) == 1 && len(l.q.Read.Keys) == 0
+}
+
+// wider is the request as it is evaluated.
+func (l *locking) wider(q *kv.Request) *kv.Request {
+	if l == nil || !l.few() {
+		return q
+	}
+	wide, read := *q, *q.Read
+	read.MaxRows += extraRows
+	wide.Read = &read
+	return &wide
+}
+
+// takeFew locks rows in order until it has as many as were asked for, and cuts the answer off behind them.
+func (l *locking) takeFew(rd *kv.ReadResponse) *kv.Error {
+	rows, free := &rd.Rows[0], 0
+	for i, k := range rows.Keys {
+		if free == l.q.Read.MaxRows {
+			rest := kv.Span{Start: k, End: l.q.Read.Spans[0].End}
+			if l.q.Read.Reverse {
+				rest = kv.Span{Start: l.q.Read.Spans[0].Start, End: keys.Next(k)}
+			}
+			rows.More, rows.Resume = true, rest
+			rows.Keys, rows.Values = rows.Keys[:i], rows.Values[:i]
+			break
+		}
+		if _, kerr := l.take([]kv.Key{k}); kerr != nil {
+			return kerr
+		}
+		if !l.skip[string(k)] {
+			free++
+		}
+	}
+	l.leaveOut(rd)
+	return nil
 }
 
 // leaveOut takes what is skipped out of an answer.
