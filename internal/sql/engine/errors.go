@@ -50,6 +50,7 @@ var codes = []struct {
 	{sql.ErrCantDropFieldOrKey, 1091, "42000"},
 	{sql.ErrIndexNotFound, 1091, "42000"},
 	{sql.ErrSyntaxError, 1064, "42000"},
+	{sql.ErrUnresolvedTableLock, 3568, "HY000"},
 	{sql.ErrSavepointDoesNotExist, 1305, "42000"},
 	{sql.ErrReadOnlyTransaction, 1792, "25006"},
 	{sql.ErrUnknownSystemVariable, 1193, "HY000"},

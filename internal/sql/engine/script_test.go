@@ -10,9 +10,11 @@ import (
 	"sort"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/go-sql-driver/mysql"
+	dto "github.com/prometheus/client_model/go"
 )
 
 // TestScripts runs testdata/*. A command is
@@ -21,6 +23,12 @@ import (
 //	SELECT ...
 //	----
 //	the rows, columns by tabs; or "ok", with the number of rows affected if there were any; or the error
+//
+// With later the statements go on by themselves: the answer is "waits" once they wait for a lock, and
+//
+//	collect conn=NAME
+//
+// gives what has become of them.
 //
 // A connection is made when it is first named, to node 1 unless it says otherwise. Each script has a database of its own.
 // Statements end with a semicolon at the end of a line. Scripts under cluster/ run on three nodes.
@@ -54,11 +62,16 @@ func runScript(t *testing.T, c *cluster, db, file string) {
 			_ = x.Close()
 		}
 	}()
+	later := map[string]chan string{}
 	datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+		name, node := "a", 1
+		if d.Cmd == "collect" {
+			d.ScanArgs(t, "conn", &name)
+			return <-later[name]
+		}
 		if d.Cmd != "sql" {
 			d.Fatalf(t, "unknown command %s", d.Cmd)
 		}
-		name, node := "a", 1
 		d.MaybeScanArgs(t, "conn", &name)
 		d.MaybeScanArgs(t, "node", &node)
 		conn := conns[name]
@@ -74,12 +87,39 @@ func runScript(t *testing.T, c *cluster, db, file string) {
 				}
 			}
 		}
-		var out strings.Builder
-		for _, q := range splitStatements(d.Input) {
-			out.WriteString(keyText.ReplaceAllString(runStatement(conn, q, d.HasArg("sort")), "KEY"))
+		run := func() string {
+			var out strings.Builder
+			for _, q := range splitStatements(d.Input) {
+				out.WriteString(keyText.ReplaceAllString(runStatement(conn, q, d.HasArg("sort")), "KEY"))
+			}
+			return out.String()
 		}
-		return out.String()
+		if !d.HasArg("later") {
+			return run()
+		}
+		before := c.lockWaiters()
+		out := make(chan string, 1)
+		go func() { out <- run() }()
+		for c.lockWaiters() <= before {
+			select {
+			case s := <-out:
+				return s
+			case <-time.After(time.Millisecond):
+			}
+		}
+		later[name] = out
+		return "waits\n"
 	})
+}
+
+// lockWaiters counts the requests that wait for locks.
+func (c *cluster) lockWaiters() (n int) {
+	for _, s := range c.nodes {
+		var m dto.Metric
+		_ = s.node.Metrics.Replica.LockWaiters.Write(&m)
+		n += int(m.GetGauge().GetValue())
+	}
+	return n
 }
 
 func splitStatements(text string) (out []string) {
