@@ -31,6 +31,8 @@ var Controls = []Control{
 		Change: func(c *Config) { c.Unsafe = txn.Unsafe{NoReadWait: true} }},
 	{Name: "skip-refresh", Breaks: "rule 3's refresh: c passes r unseen", Within: 20,
 		Change: func(c *Config) { c.Unsafe = txn.Unsafe{SkipRefresh: true} }},
+	{Name: "trust-staged", Breaks: "recovery: staged records count as committed, their writes are not asked", Within: 20,
+		Change: func(c *Config) { c.Unsafe = txn.Unsafe{TrustStaged: true} }},
 	{Name: "lying-clock", Breaks: "the bound of one clock", Within: 10, Change: lie},
 	{Name: "dropped-sync", Breaks: "disks: a crash takes up to half a second of acknowledged writes", Within: 20, Stops: true,
 		Change: func(c *Config) {

@@ -49,6 +49,9 @@ func (n *intents) decide(ctx context.Context) error {
 			t.db.m.Overtaken.Inc()
 			continue
 		case res.Err != nil:
+			if res.Err.Code == kv.ErrAborted {
+				n.staged = false // the record has said so
+			}
 			return t.failed(res.Err)
 		}
 		st := res.Response.EndTxn

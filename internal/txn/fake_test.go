@@ -33,8 +33,12 @@ type world struct {
 	observed map[kv.NodeID]clock.Timestamp
 	// recoveries counts staged transactions that were finished by others than their coordinator.
 	recoveries int
-	wrong      error           // a range found a contradiction
-	refuse     map[string]bool // parts of the ranges' side that are left out, for negative controls
+	wrong      error // a range found a contradiction
+	// recover: whoever meets a staged transaction calls DB.Push, instead of the naive recovery here.
+	recover bool
+	staged  *kv.PushRequest // met by the last step
+	held    map[string]bool // writes to these keys are still on their way
+	refuse  map[string]bool // parts of the ranges' side that are left out, for negative controls
 
 	latency func() time.Duration
 	lose    func() bool // an answer
@@ -80,7 +84,7 @@ const epoch = 1_700_000_000_000_000_000
 
 func newWorld(loop *eventloop.Loop) *world {
 	w := &world{loop: loop, nodes: map[kv.NodeID]*fakeNode{}, rows: map[string]*row{}, records: map[kv.TxnID]*kv.Record{},
-		inline: map[string][]byte{}, observed: map[kv.NodeID]clock.Timestamp{}, refuse: map[string]bool{}}
+		inline: map[string][]byte{}, observed: map[kv.NodeID]clock.Timestamp{}, refuse: map[string]bool{}, held: map[string]bool{}}
 	if loop != nil {
 		w.now = loop.Now
 	} else {
@@ -213,8 +217,17 @@ func (w *world) one(n *fakeNode, q *kv.Request) kv.Response {
 	began := n.rt.Now()
 	for {
 		w.mu.Lock()
-		resp, blocked := w.step(n, q)
+		w.staged = nil
+		var resp kv.Response
+		blocked := w.late(q)
+		if !blocked {
+			resp, blocked = w.step(n, q)
+		}
+		staged := w.staged
 		w.mu.Unlock()
+		if blocked && staged != nil {
+			_, _ = n.db.Push(context.Background(), staged)
+		}
 		if !blocked {
 			if w.trace != nil {
 				w.trace("n%d %s", n.id, describe(q, &resp))
@@ -226,6 +239,11 @@ func (w *world) one(n *fakeNode, q *kv.Request) kv.Response {
 		}
 		n.rt.Sleep(time.Millisecond)
 	}
+}
+
+// late: a write that has not arrived yet.
+func (w *world) late(q *kv.Request) bool {
+	return q.Write != nil && slices.ContainsFunc(q.Write.Puts, func(p kv.Put) bool { return w.held[string(p.Key)] })
 }
 
 // step is one indivisible evaluation. blocked: try again later.
@@ -607,6 +625,11 @@ func (w *world) push(n *fakeNode, k kv.Key, in *kv.Intent, p *kv.PushRequest) bo
 	if rec.State == kv.Pending && gone {
 		rec.State = kv.Aborted
 	}
+	if rec.State == kv.Staged && w.recover {
+		w.staged = &kv.PushRequest{Txn: in.Txn, Start: in.Start, Anchor: in.Anchor, Laid: in.Laid, TS: in.TS, Kind: p.Kind, To: p.To,
+			Pusher: p.Pusher, PusherStart: p.PusherStart}
+		return false
+	}
 	if rec.State == kv.Staged {
 		if !w.due(n, rec, in.Start, in.Laid, p) {
 			return false
@@ -737,6 +760,13 @@ func (n *fakeNode) in(fn func(ctx context.Context)) {
 	}
 }
 
+func said(a *kv.Response) string {
+	if a.EndTxn == nil {
+		return ""
+	}
+	return ": " + a.EndTxn.State.String()
+}
+
 // describe is the notation of traces.
 func describe(q *kv.Request, a *kv.Response) string {
 	name := func(k kv.Key) string { return string(bytes.TrimPrefix(k, keys.DataPrefix)) }
@@ -772,17 +802,17 @@ func describe(q *kv.Request, a *kv.Response) string {
 	case q.EndTxn != nil && q.EndTxn.Stage:
 		s = "stage record at " + name(q.EndTxn.Anchor)
 	case q.Push != nil:
-		s = "push: " + a.EndTxn.State.String()
+		s = "push" + said(a)
 	case q.Query != nil:
 		s = "query"
 		for _, k := range q.Query.Keys {
 			s += " " + name(k)
 		}
-		if len(a.Query.Missing) > 0 {
+		if a.Query != nil && len(a.Query.Missing) > 0 {
 			s += ": missing"
 		}
 	case q.Recover != nil:
-		s = "recover: " + a.EndTxn.State.String()
+		s = "recover" + said(a)
 	case q.EndTxn != nil && q.EndTxn.Commit:
 		s = "commit record at " + name(q.EndTxn.Anchor)
 	case q.EndTxn != nil:

@@ -56,6 +56,7 @@ func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
 	if s.losses {
 		w.lose = func() bool { return rng.IntN(200) == 0 }
 	}
+	w.recover = seed%4 < 2
 	if s.dies {
 		w.dies = func() bool { return rng.IntN(3) == 0 }
 	}

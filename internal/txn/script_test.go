@@ -114,9 +114,11 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 	// cluster n1=+3ms/5ms n2=0/5ms unsafe=nocommitwait: nodes, each with its clock's offset and bound
 	case "cluster":
 		s.w = newWorld(eventloop.New(1))
+		s.w.recover = true
 		s.w.trace = func(f string, args ...any) {
 			if s.traced && !strings.Contains(f, "lookup") {
-				if line := fmt.Sprintf(f, args...); !strings.HasSuffix(line, "lookup") && !strings.Contains(line, "range mismatch") {
+				if line := fmt.Sprintf(f, args...); !strings.HasSuffix(line, "lookup") && !strings.Contains(line, "range mismatch") &&
+					!(len(s.traces) > 0 && strings.Contains(line, "push") && s.traces[len(s.traces)-1] == line) {
 					s.traces = append(s.traces, line)
 				}
 			}
@@ -129,6 +131,8 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 			u.NoReadWait = true
 		case "skiprefresh":
 			u.SkipRefresh = true
+		case "truststaged":
+			u.TrustStaged = true
 		}
 		for id := kv.NodeID(1); ; id++ {
 			c := opt(a, fmt.Sprintf("n%d", id), "")
@@ -155,6 +159,13 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 	// without notes: nodes do not hear that an intent commits above where it was laid. resolves: intents stay as they are.
 	case "without":
 		s.w.refuse[a[0]] = true
+	// hold q: writes to q are on their way until free q
+	case "hold", "free":
+		s.w.held[string(key(a[0]))] = cmd == "hold"
+	// coordinators die: the next ones do, once they have acknowledged and before their record says so. coordinators live
+	case "coordinators":
+		dies := a[0] == "die"
+		s.w.dies = func() bool { return dies }
 	// sleep 10ms
 	case "sleep":
 		end := s.w.now() + dur(a[0])
