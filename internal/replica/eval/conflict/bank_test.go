@@ -32,6 +32,9 @@ type bankRange struct {
 	twice  bool // every third request is delivered again, later
 	forget bool // reads are not recorded in the timestamp cache: a fault, for control
 	served int
+
+	recovered, parallel int
+	wrong               int // contradictions
 }
 
 func newBankRange(t *testing.T, r *eventloop.Runtime) *bankRange {
@@ -53,6 +56,9 @@ func newBankRange(t *testing.T, r *eventloop.Runtime) *bankRange {
 		if a.Err != nil {
 			return nil, a.Err
 		}
+		if st := a.EndTxn; st.State == kv.Staged && len(st.Recover) > 0 {
+			return b.recover(q, st)
+		}
 		return a.EndTxn, nil
 	}
 	b.w = New(Options{RT: r, Pushes: NewPushes(r, func() (clock.Interval, error) { return b.now(), nil }, push),
@@ -63,6 +69,24 @@ func newBankRange(t *testing.T, r *eventloop.Runtime) *bankRange {
 			return nil
 		}})
 	return b
+}
+
+// recover finds out about a staged transaction: txn.DB.Push in short.
+func (b *bankRange) recover(p *kv.PushRequest, st *kv.TxnStatus) (*kv.TxnStatus, error) {
+	missing := false
+	for _, k := range st.Recover {
+		a := b.do(&kv.Request{Query: &kv.QueryRequest{Txn: p.Txn, TS: st.CommitTS, Keys: []kv.Key{k}}})
+		if a.Err != nil {
+			return nil, a.Err
+		}
+		missing = missing || len(a.Query.Missing) > 0
+	}
+	b.recovered++
+	a := b.do(&kv.Request{Recover: &kv.RecoverRequest{Push: *p, TS: st.CommitTS, Missing: missing}})
+	if a.Err != nil {
+		return nil, a.Err
+	}
+	return a.EndTxn, nil
 }
 
 func (b *bankRange) now() clock.Interval {
@@ -132,8 +156,71 @@ func (c *client) newID() (id kv.TxnID) {
 	return id
 }
 
-// transfer is one attempt to move an amount: reads at r, then intents and a record, or one phase.
-func (c *client) transfer(from, to int, amount int64, onePhase bool) *kv.Error {
+// parallel is a commit in one round, if all lands where it is wanted. The two intents go as requests of their own, as if to
+// two ranges.
+func (c *client) parallel(w *kv.WriteRequest, ks []kv.Key, spans []kv.Span) *kv.Error {
+	s := w.CommitTS
+	end := &kv.EndTxnRequest{Txn: w.Txn, Start: c.start, Anchor: ks[0], Stage: true, CommitTS: s, Intents: ks, Now: c.b.now().Earliest}
+	answers := make([]kv.Response, 3)
+	g := rt.NewGroup(c.b.r)
+	for i := range w.Puts {
+		one := *w
+		one.Puts = w.Puts[i : i+1]
+		g.Go("intent", func() { answers[i] = c.b.do(&kv.Request{Write: &one}) })
+	}
+	g.Go("stage", func() { answers[2] = c.b.do(&kv.Request{EndTxn: end}) })
+	g.Wait(rt.Forever)
+	at := s
+	for i := range answers {
+		switch a := &answers[i]; {
+		case a.Err != nil && a.Err.Code == kv.ErrRetryAt:
+			at = at.Forward(a.Err.TS)
+		case a.Err != nil:
+			return c.settle(end, ks, a.Err)
+		case a.Write != nil:
+			at = at.Forward(a.Write.CommitTS)
+		}
+	}
+	if at != s {
+		if kerr := c.commitAt(w.Txn, ks, spans, s, at); kerr != nil {
+			return c.settle(end, ks, kerr)
+		}
+		return nil
+	}
+	c.b.parallel++
+	if c.b.r.Uint64()%4 == 0 {
+		return nil // it is committed, and the coordinator dies
+	}
+	c.b.r.After(time.Duration(c.b.r.Uint64()%100e6), func() {
+		explicit := *end
+		explicit.Stage, explicit.Commit = false, true
+		if a := c.b.do(&kv.Request{EndTxn: &explicit}); a.Err != nil || a.EndTxn.State != kv.Committed || a.EndTxn.CommitTS != s {
+			c.b.wrong++
+			return
+		}
+		c.finish(w.Txn, ks, s)
+	})
+	return nil
+}
+
+// settle reports a failure, if the record agrees.
+func (c *client) settle(end *kv.EndTxnRequest, ks []kv.Key, failure *kv.Error) *kv.Error {
+	abort := *end
+	abort.Stage = false
+	a := c.b.do(&kv.Request{EndTxn: &abort})
+	switch {
+	case a.Err != nil:
+		return a.Err
+	case a.EndTxn.State == kv.Committed:
+		c.finish(end.Txn, ks, a.EndTxn.CommitTS)
+		return nil
+	}
+	c.finish(end.Txn, ks, clock.Timestamp{})
+	return failure
+}
+
+// transfer is one attempt to move an amount: reads at r, then one phase (0), intents and a record (1), or both at once.
+func (c *client) transfer(from, to int, amount int64, how uint64) *kv.Error {
 	id, r := c.newID(), c.b.now().Limit()
 	if c.start.IsZero() {
 		c.start = r
@@ -149,11 +236,14 @@ func (c *client) transfer(from, to int, amount int64, onePhase bool) *kv.Error {
 		puts[i] = kv.Put{Key: ks[i], Value: fmt.Append(nil, n+delta)}
 	}
 	spans := []kv.Span{kv.Point(ks[0]), kv.Point(ks[1])}
-	w := &kv.WriteRequest{Txn: id, Start: c.start, Anchor: ks[0], ReadTS: r, CommitTS: r, OnePhase: onePhase, CanForward: true,
+	w := &kv.WriteRequest{Txn: id, Start: c.start, Anchor: ks[0], ReadTS: r, CommitTS: r, CanForward: true,
 		Puts: puts, Laid: c.b.now().Earliest}
-	if onePhase {
-		w.Refresh = spans
+	switch {
+	case how == 0:
+		w.OnePhase, w.Refresh = true, spans
 		return c.b.do(&kv.Request{Write: w}).Err
+	case how > 1:
+		return c.parallel(w, ks, spans)
 	}
 	// The two intents go as requests of their own, as if to two ranges.
 	at := r
@@ -278,7 +368,7 @@ func runBank(t *testing.T, seed uint64, forget bool) (wrong int) {
 			from := int(r.Uint64() % accounts)
 			to := (from + 1 + int(r.Uint64()%(accounts-1))) % accounts
 			for attempt := 0; ; attempt++ {
-				kerr := c.transfer(from, to, 1+int64(r.Uint64()%10), r.Uint64()%2 == 0)
+				kerr := c.transfer(from, to, 1+int64(r.Uint64()%10), r.Uint64()%4)
 				if kerr == nil {
 					break
 				}
@@ -332,6 +422,9 @@ func runBank(t *testing.T, seed uint64, forget bool) (wrong int) {
 	if b.w.Waiting() != 0 || b.m.Len() != 0 {
 		t.Errorf("%d wait, %d latches", b.w.Waiting(), b.m.Len())
 	}
-	t.Logf("%d transfers in %s, %d restarts, %d sums", clients*each, took.Round(time.Millisecond), restarts, sums)
-	return wrong
+	t.Logf("%d transfers in %s (%d parallel, %d recoveries), %d restarts, %d sums", clients*each, took.Round(time.Millisecond), b.parallel, b.recovered, restarts, sums)
+	if b.parallel == 0 || b.recovered == 0 {
+		t.Error("no parallel commits, or no recovery")
+	}
+	return wrong + b.wrong
 }

@@ -208,3 +208,51 @@ func TestUnreachable(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Readers of one node that meet the same transaction share one push, and those that come later need none, as long as all
+// that they have to observe is below what was learnt (Q2). One that has to observe more asks for itself (Q3).
+func TestReadersSharePushes(t *testing.T) {
+	w := newWorld()
+	pushes, pushed := 0, ts(0)
+	w.answer = func(q *kv.PushRequest) (*kv.TxnStatus, error) {
+		pushes++
+		pushed = pushed.Forward(q.To)
+		return &kv.TxnStatus{CommitTS: pushed.Next()}, nil
+	}
+	read := func(at, limit int64) {
+		c := met("k", "A", kv.PushTimestamp, false)
+		c.To, c.Limit = ts(at), ts(limit)
+		if req, err := w.run(t, c); err != nil || !ts(at).Less(req.Pushed[kv.TxnID{'A'}]) {
+			t.Error(err, req.Pushed)
+		}
+	}
+	left := 20
+	for range left {
+		w.loop.At(0, func() {
+			w.r.Go("other", func() {
+				defer func() { left-- }()
+				req := w.w.Request(&kv.Request{Read: &kv.ReadRequest{Txn: kv.TxnID{'O'}, Start: ts(6)}})
+				c := met("k", "A", kv.PushTimestamp, false)
+				c.Limit = c.To
+				req.Watch([]eval.Conflict{c})
+				if err := req.Clear(); err != nil || len(req.Pushed) != 1 {
+					t.Error(err, req.Pushed)
+				}
+			})
+		})
+	}
+	w.loop.Run(time.Minute, func() bool { return left == 0 })
+	if pushes == 0 || pushes > 6 { // those that waited for the same moment
+		t.Errorf("%d pushes for 20 readers", pushes)
+	}
+	before, now := pushes, w.r.Now()
+	read(20, 20)
+	read(pushed.Wall, pushed.Wall)
+	if pushes != before || w.r.Now() != now {
+		t.Errorf("%d more pushes, %s later, though all was known", pushes-before, w.r.Now()-now)
+	}
+	read(20, pushed.Wall+1)
+	if pushes != before+1 {
+		t.Errorf("%d more pushes for a higher limit", pushes-before)
+	}
+}
