@@ -44,7 +44,8 @@ type Options struct {
 	// RequestLimit bounds every wait of a request: for latches, for its command, for other transactions; default 10 s.
 	RequestLimit time.Duration
 	// LockPatience is how long an older transaction waits for a lock of a younger one before it takes it; default 250 ms.
-	// Shorter: deadlocks over several ranges are resolved sooner, and more transactions that were only slow restart.
+	// Shorter: deadlocks over several ranges are resolved sooner, and more transactions that were only slow restart. At most
+	// a quarter of RequestLimit: patience is that of one request, and one that is asked again begins anew.
 	LockPatience time.Duration
 	// FlushInterval is the time between flushes of state, without which logs could not be truncated; default 30 s.
 	FlushInterval time.Duration
@@ -78,6 +79,7 @@ func (o *Options) fill() error {
 	set(&o.ElectionSpread, 4*o.Tick)
 	set(&o.RequestLimit, 10*time.Second)
 	set(&o.LockPatience, 250*time.Millisecond)
+	o.LockPatience = min(o.LockPatience, o.RequestLimit/4)
 	set(&o.FlushInterval, 30*time.Second)
 	set(&o.CollectInterval, time.Minute)
 	set(&o.KeepEntries, 4096)
