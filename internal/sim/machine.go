@@ -67,7 +67,7 @@ func (m *Machine) Boot() {
 	m.RT = m.w.Loop.Runtime(m.Name)
 	m.calls = map[uint64]func(){}
 	m.Clock = clock.New(m.Source, clock.Options{Mono: m.Source.Mono(m.w.Loop.Now)})
-	eng, err := storage.Open(storage.Options{FS: m.Disk, Dir: "store", Cache: 1 << 20, Deterministic: true,
+	eng, err := storage.Open(storage.Options{FS: m.Disk, Dir: "store", Cache: 16 << 20, Deterministic: true,
 		OnFatal: func(f *storage.FatalError) { panic(fmt.Sprintf("sim: %s: %v", m.Name, f)) }})
 	if err != nil {
 		panic(fmt.Sprintf("sim: %s: the store cannot be opened after a crash: %v", m.Name, err))

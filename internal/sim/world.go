@@ -109,4 +109,5 @@ func (w *World) close() {
 	for _, m := range w.Machines {
 		m.Crash(true)
 	}
+	w.Loop.Close()
 }

@@ -15,9 +15,7 @@ package eventloop
 import (
 	"container/heap"
 	"fmt"
-	"iter"
 	"math/rand/v2"
-	"runtime/debug"
 	"time"
 
 	"github.com/longitude-db/longitude/internal/rt"
@@ -31,6 +29,7 @@ type Loop struct {
 	seq    uint64
 	ready  []*task
 	cur    *task
+	spare  []*coroutine // of tasks that have ended
 	steps  uint64
 	spun   int // steps since virtual time last moved; at most limit (E5)
 	limit  int
@@ -111,11 +110,12 @@ func (l *Loop) step() {
 		l.Trace(l.now, t.r.name, t.name)
 	}
 	l.cur = t
-	_, alive := t.next()
+	t.co.next()
 	l.cur = nil
-	if !alive {
+	if t.co.fn == nil {
 		t.dead = true
 		delete(t.r.tasks, t)
+		l.retire(t.co)
 	}
 }
 
@@ -183,9 +183,7 @@ type task struct {
 	r      *Runtime
 	name   string
 	id     uint64
-	next   func() (struct{}, bool)
-	stop   func()
-	yield  func(struct{}) bool
+	co     *coroutine
 	queued bool
 	dead   bool
 }
@@ -198,19 +196,8 @@ func (r *Runtime) Go(name string, fn func()) {
 		return
 	}
 	r.order++
-	t := &task{r: r, name: name, id: r.order}
-	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
-		t.yield = yield
-		defer func() {
-			if p := recover(); p != nil {
-				if _, ok := p.(killed); !ok {
-					// The stack of the task is lost once the panic crosses into the loop.
-					panic(fmt.Sprintf("task %s/%s: %v\n%s", r.name, name, p, debug.Stack()))
-				}
-			}
-		}()
-		fn()
-	})
+	t := &task{r: r, name: name, id: r.order, co: r.l.coroutine()}
+	t.co.fn, t.co.task = fn, t
 	r.tasks[t] = struct{}{}
 	r.l.makeReady(t)
 }
@@ -232,7 +219,7 @@ func (r *Runtime) current() *task {
 
 // block suspends the current task until somebody makes it ready.
 func block(t *task) {
-	if !t.yield(struct{}{}) {
+	if !t.co.yield(struct{}{}) {
 		t.dead = true
 		panic(killed{})
 	}
@@ -280,7 +267,7 @@ func (r *Runtime) Kill() {
 		}
 		t.dead = true
 		r.l.cur = t
-		t.stop()
+		t.co.stop()
 	}
 	r.l.cur = cur
 	r.tasks, r.held = nil, nil
