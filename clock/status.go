@@ -28,6 +28,13 @@ type Status struct {
 	LastDisruption  string // a step with its size, a suspension, a contradiction
 	DisruptionAge   time.Duration
 
+	// BoundP99 and BoundMax are the half widths of the readings of the last five minutes, each as wide as it got before
+	// the source was asked again.
+	BoundP99, BoundMax time.Duration
+	// Fenced is why readings are refused although the source answers: the peers, or the width. FencedFor is since when.
+	Fenced    string
+	FencedFor time.Duration
+
 	Disproofs []Disproof
 	Limit     time.Duration // Options.MaxUncertainty; negative: none
 }
@@ -64,15 +71,28 @@ func (c *Clock) Status() Status {
 			s.State = a.stateAt(now - a.mono)
 		}
 	}
+	quantile, most := c.widths.summary(0.99)
+	s.BoundP99, s.BoundMax = quantile/2, most/2
 	s.explain()
+	if why, d := c.Fenced(); why != "" {
+		s.Fenced, s.FencedFor, s.Why = why, d, why
+	} else if s.Err == ErrFenced {
+		s.Fenced, s.FencedFor = s.Why, time.Duration(now)-p.wideAt
+		if m := p.last; m != nil && m.usable() {
+			s.FencedFor = time.Duration(now - m.mono - int64(m.limit))
+		}
+	}
 	return s
 }
 
 // explain completes Why where the anchor's own words no longer say all.
 func (s *Status) explain() {
 	switch {
-	case s.Err == ErrFenced && s.Limit > 0 && s.Now.Width() > s.Limit:
+	case s.Err == ErrFenced && s.Limit > 0 && s.Now.Width() > narrowed(s.Limit):
 		s.Why = fmt.Sprintf("the interval is %s wide, above the maximum uncertainty of %s", s.Now.Width(), s.Limit)
+		if s.Now.Width() <= s.Limit {
+			s.Why = fmt.Sprintf("the interval was wider than the maximum uncertainty of %s, is %s now, and has to come down to %s", s.Limit, s.Now.Width(), narrowed(s.Limit))
+		}
 		s.appendError()
 	case s.Err == ErrUnknown && s.Age >= 0:
 		s.Why = fmt.Sprintf("the source has not answered for %s", s.Age.Round(time.Millisecond))
