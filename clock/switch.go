@@ -115,8 +115,12 @@ func (c *Clock) takeOver(src Source) error {
 			return refuse("compare both with a third clock; to give up the old one, restart the node with --clock "+src.String(),
 				"the two contradict each other: %s now, %s then", was, is)
 		}
+		if f := Instant(c.floor.Load()); is.Latest < f {
+			return refuse("try again in "+f.Sub(is.Latest).String(), "its latest is before an earliest that was given out, by %s", f.Sub(is.Latest))
+		}
 		p.src, p.newest = src, 0 // the axis of Sample.Update is the source's own
-		return c.accept(s)       // 4
+		_ = c.accept(s)          // 4; a reader that raises the floor above it meanwhile makes it a disruption, which passes
+		return nil
 	}
 	p.src, p.newest = src, s.Update
 	_ = c.disrupt("the source was changed while the one before was not believed")

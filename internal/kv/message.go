@@ -49,6 +49,11 @@ type Liveness struct {
 	Since clock.Instant    `msg:"gs"`
 	Nodes []NodeInfo       `msg:"n,omitempty"`
 	First *RangeDescriptor `msg:"r1,omitempty"` // the range that holds meta
+	// ClaimedEarliest and ClaimedLatest are what the sender's clock says, also while the node is fenced (clock.Claim); 0: it
+	// says nothing. Disproved are the nodes whose readings and the sender's excluded each other lately (clock.Vote).
+	ClaimedEarliest clock.Instant `msg:"ce"`
+	ClaimedLatest   clock.Instant `msg:"cl"`
+	Disproved       []NodeID      `msg:"dp,omitempty"`
 }
 
 // SnapshotChunk is a part of a range's state, for a replica that is too far behind for the log.
@@ -76,8 +81,10 @@ type Join struct {
 	Error string     `msg:"e,omitempty"`
 }
 
-// ControlRequest asks a node something of its own, answered by a ControlRequest with Reply: for system tables.
+// ControlRequest asks a node something of its own, or to do something, answered by a ControlRequest with Reply: for system
+// tables and administration.
 type ControlRequest struct {
 	Kind  string `msg:"k"`
+	Arg   []byte `msg:"a,omitempty"`
 	Reply []byte `msg:"r,omitempty"`
 }

@@ -530,12 +530,16 @@ func (z Code) Msgsize() (s int) {
 func (z *ControlRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(2)
-	var zb0001Mask uint8 /* 2 bits */
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
 	_ = zb0001Mask
-	if z.Reply == nil {
+	if z.Arg == nil {
 		zb0001Len--
 		zb0001Mask |= 0x2
+	}
+	if z.Reply == nil {
+		zb0001Len--
+		zb0001Mask |= 0x4
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -546,6 +550,11 @@ func (z *ControlRequest) MarshalMsg(b []byte) (o []byte, err error) {
 		o = append(o, 0xa1, 0x6b)
 		o = msgp.AppendString(o, z.Kind)
 		if (zb0001Mask & 0x2) == 0 { // if not omitted
+			// string "a"
+			o = append(o, 0xa1, 0x61)
+			o = msgp.AppendBytes(o, z.Arg)
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
 			// string "r"
 			o = append(o, 0xa1, 0x72)
 			o = msgp.AppendBytes(o, z.Reply)
@@ -564,7 +573,7 @@ func (z *ControlRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 1 bits */
+	var zb0001Mask uint8 /* 2 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -580,13 +589,20 @@ func (z *ControlRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Kind")
 				return
 			}
+		case "a":
+			z.Arg, bts, err = msgp.ReadBytesBytes(bts, z.Arg)
+			if err != nil {
+				err = msgp.WrapError(err, "Arg")
+				return
+			}
+			zb0001Mask |= 0x1
 		case "r":
 			z.Reply, bts, err = msgp.ReadBytesBytes(bts, z.Reply)
 			if err != nil {
 				err = msgp.WrapError(err, "Reply")
 				return
 			}
-			zb0001Mask |= 0x1
+			zb0001Mask |= 0x2
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -596,17 +612,21 @@ func (z *ControlRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if (zb0001Mask & 0x1) == 0 {
-		z.Reply = nil
+	if zb0001Mask != 0x3 {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Arg = nil
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.Reply = nil
+		}
 	}
-
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ControlRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.StringPrefixSize + len(z.Kind) + 2 + msgp.BytesPrefixSize + len(z.Reply)
+	s = 1 + 2 + msgp.StringPrefixSize + len(z.Kind) + 2 + msgp.BytesPrefixSize + len(z.Arg) + 2 + msgp.BytesPrefixSize + len(z.Reply)
 	return
 }
 
@@ -1765,8 +1785,8 @@ func (z Key) Msgsize() (s int) {
 func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(5)
-	var zb0001Mask uint8 /* 5 bits */
+	zb0001Len := uint32(8)
+	var zb0001Mask uint8 /* 8 bits */
 	_ = zb0001Mask
 	if z.Nodes == nil {
 		zb0001Len--
@@ -1775,6 +1795,10 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.First == nil {
 		zb0001Len--
 		zb0001Mask |= 0x10
+	}
+	if z.Disproved == nil {
+		zb0001Len--
+		zb0001Mask |= 0x80
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1827,6 +1851,28 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
+		// string "ce"
+		o = append(o, 0xa2, 0x63, 0x65)
+		o, err = (*wireInstant)(&z.ClaimedEarliest).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "ClaimedEarliest")
+			return
+		}
+		// string "cl"
+		o = append(o, 0xa2, 0x63, 0x6c)
+		o, err = (*wireInstant)(&z.ClaimedLatest).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "ClaimedLatest")
+			return
+		}
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
+			// string "dp"
+			o = append(o, 0xa2, 0x64, 0x70)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Disproved)))
+			for za0002 := range z.Disproved {
+				o = msgp.AppendUint32(o, uint32(z.Disproved[za0002]))
+			}
+		}
 	}
 	return
 }
@@ -1841,7 +1887,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 2 bits */
+	var zb0001Mask uint8 /* 3 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -1907,6 +1953,42 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x2
+		case "ce":
+			bts, err = (*wireInstant)(&z.ClaimedEarliest).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "ClaimedEarliest")
+				return
+			}
+		case "cl":
+			bts, err = (*wireInstant)(&z.ClaimedLatest).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "ClaimedLatest")
+				return
+			}
+		case "dp":
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Disproved")
+				return
+			}
+			if cap(z.Disproved) >= int(zb0003) {
+				z.Disproved = (z.Disproved)[:zb0003]
+			} else {
+				z.Disproved = make([]NodeID, zb0003)
+			}
+			for za0002 := range z.Disproved {
+				{
+					var zb0004 uint32
+					zb0004, bts, err = msgp.ReadUint32Bytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Disproved", za0002)
+						return
+					}
+					z.Disproved[za0002] = NodeID(zb0004)
+				}
+			}
+			zb0001Mask |= 0x4
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1916,12 +1998,15 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x3 {
+	if zb0001Mask != 0x7 {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Nodes = nil
 		}
 		if (zb0001Mask & 0x2) == 0 {
 			z.First = nil
+		}
+		if (zb0001Mask & 0x4) == 0 {
+			z.Disproved = nil
 		}
 	}
 	o = bts
@@ -1940,6 +2025,7 @@ func (z *Liveness) Msgsize() (s int) {
 	} else {
 		s += z.First.Msgsize()
 	}
+	s += 3 + (*wireInstant)(&z.ClaimedEarliest).Msgsize() + 3 + (*wireInstant)(&z.ClaimedLatest).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Disproved) * (msgp.Uint32Size))
 	return
 }
 
@@ -2136,12 +2222,16 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 				o = msgp.AppendNil(o)
 			} else {
 				// check for omitted fields
-				zb0006Len := uint32(2)
-				var zb0006Mask uint8 /* 2 bits */
+				zb0006Len := uint32(3)
+				var zb0006Mask uint8 /* 3 bits */
 				_ = zb0006Mask
-				if z.Control.Reply == nil {
+				if z.Control.Arg == nil {
 					zb0006Len--
 					zb0006Mask |= 0x2
+				}
+				if z.Control.Reply == nil {
+					zb0006Len--
+					zb0006Mask |= 0x4
 				}
 				// variable map header, size zb0006Len
 				o = append(o, 0x80|uint8(zb0006Len))
@@ -2152,6 +2242,11 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 					o = append(o, 0xa1, 0x6b)
 					o = msgp.AppendString(o, z.Control.Kind)
 					if (zb0006Mask & 0x2) == 0 { // if not omitted
+						// string "a"
+						o = append(o, 0xa1, 0x61)
+						o = msgp.AppendBytes(o, z.Control.Arg)
+					}
+					if (zb0006Mask & 0x4) == 0 { // if not omitted
 						// string "r"
 						o = append(o, 0xa1, 0x72)
 						o = msgp.AppendBytes(o, z.Control.Reply)
@@ -2503,7 +2598,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					err = msgp.WrapError(err, "Control")
 					return
 				}
-				var zb0011Mask uint8 /* 1 bits */
+				var zb0011Mask uint8 /* 2 bits */
 				_ = zb0011Mask
 				for zb0011 > 0 {
 					zb0011--
@@ -2519,13 +2614,20 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 							err = msgp.WrapError(err, "Control", "Kind")
 							return
 						}
+					case "a":
+						z.Control.Arg, bts, err = msgp.ReadBytesBytes(bts, z.Control.Arg)
+						if err != nil {
+							err = msgp.WrapError(err, "Control", "Arg")
+							return
+						}
+						zb0011Mask |= 0x1
 					case "r":
 						z.Control.Reply, bts, err = msgp.ReadBytesBytes(bts, z.Control.Reply)
 						if err != nil {
 							err = msgp.WrapError(err, "Control", "Reply")
 							return
 						}
-						zb0011Mask |= 0x1
+						zb0011Mask |= 0x2
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
@@ -2535,10 +2637,14 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 				// Clear omitted fields.
-				if (zb0011Mask & 0x1) == 0 {
-					z.Control.Reply = nil
+				if zb0011Mask != 0x3 {
+					if (zb0011Mask & 0x1) == 0 {
+						z.Control.Arg = nil
+					}
+					if (zb0011Mask & 0x2) == 0 {
+						z.Control.Reply = nil
+					}
 				}
-
 			}
 			zb0001Mask |= 0x80
 		default:
@@ -2637,7 +2743,7 @@ func (z *Message) Msgsize() (s int) {
 	if z.Control == nil {
 		s += msgp.NilSize
 	} else {
-		s += 1 + 2 + msgp.StringPrefixSize + len(z.Control.Kind) + 2 + msgp.BytesPrefixSize + len(z.Control.Reply)
+		s += 1 + 2 + msgp.StringPrefixSize + len(z.Control.Kind) + 2 + msgp.BytesPrefixSize + len(z.Control.Arg) + 2 + msgp.BytesPrefixSize + len(z.Control.Reply)
 	}
 	return
 }
