@@ -44,10 +44,10 @@ type Vote struct {
 	heard map[uint32]time.Duration    // when a node was last heard to claim a reading
 	edges map[[2]uint32]time.Duration // when the two, in order of their ids, were last said to exclude each other
 
-	guilty   bool          // we are
-	since    time.Duration // guilty since
-	lastBad  time.Duration // when the condition of F3 last failed
-	lastMiss verdict       // what it was found guilty for last
+	guilty       bool          // we are
+	since        time.Duration // guilty since
+	lastBad      time.Duration // when the condition of F3 last failed
+	lastBadCount count         // what it was found guilty for last
 }
 
 // VoteOptions of a Vote. The zero value is right for heartbeats of 250 ms.
@@ -93,29 +93,29 @@ func (v *Vote) Disproved(at time.Duration, a, b uint32) {
 	}
 }
 
-// Verdict is what the vote says of this node's clock.
-type Verdict struct {
+// Judgement is what the vote says of this node's clock.
+type Judgement struct {
 	Guilty bool
 	For    time.Duration // since when it is
 	Why    string        // with values, for people; empty if it is not guilty
 }
 
-// verdict is F1 for one node.
-type verdict struct {
+// count is F1 for one node.
+type count struct {
 	node     uint32
 	accusers []uint32
 	bench    int
 }
 
-func (d verdict) majority() bool { return len(d.accusers) >= 2 && 2*len(d.accusers) > d.bench }
+func (d count) majority() bool { return len(d.accusers) >= 2 && 2*len(d.accusers) > d.bench }
 
 // Step forgets what is too old, and judges this node (F1, F3).
-func (v *Vote) Step(now time.Duration) Verdict {
+func (v *Vote) Step(now time.Duration) Judgement {
 	v.forget(now)
 	d := v.judge(v.self)
 	agree := d.bench - len(d.accusers) // itself among them
 	if d.majority() {
-		v.lastMiss = d
+		v.lastBadCount = d
 	}
 	if d.majority() || agree < 2 || 2*agree <= d.bench {
 		v.lastBad = now
@@ -127,9 +127,9 @@ func (v *Vote) Step(now time.Duration) Verdict {
 		v.guilty = false
 	}
 	if !v.guilty {
-		return Verdict{}
+		return Judgement{}
 	}
-	return Verdict{Guilty: true, For: now - v.since, Why: v.lastMiss.String()}
+	return Judgement{Guilty: true, For: now - v.since, Why: v.lastBadCount.String()}
 }
 
 // Guilty lists the nodes that the majority disproves now (F1), in order of their ids, and why. This node may be among
@@ -150,8 +150,8 @@ func (v *Vote) Accusers(now time.Duration) []uint32 {
 	return v.judge(v.self).accusers
 }
 
-func (v *Vote) judge(node uint32) verdict {
-	d := verdict{node: node, bench: len(v.heard)}
+func (v *Vote) judge(node uint32) count {
+	d := count{node: node, bench: len(v.heard)}
 	for _, n := range slices.Sorted(maps.Keys(v.heard)) {
 		if _, ok := v.edges[[2]uint32{min(n, node), max(n, node)}]; ok && n != node {
 			d.accusers = append(d.accusers, n)
@@ -165,7 +165,7 @@ func (v *Vote) forget(now time.Duration) {
 	maps.DeleteFunc(v.edges, func(_ [2]uint32, at time.Duration) bool { return now-at > v.stand })
 }
 
-func (d verdict) String() string {
+func (d count) String() string {
 	names := make([]string, len(d.accusers))
 	for i, n := range d.accusers {
 		names[i] = fmt.Sprintf("node %d", n)
