@@ -34,8 +34,11 @@ type Options struct {
 	// NodesChanged, if set, is told the nodes whenever one is new or has started again, so that they can be kept for the
 	// next start.
 	NodesChanged func([]kv.NodeInfo)
-	Metrics      *Metrics
-	Log          *slog.Logger
+	// Closed, if set, is called for each round of heartbeats, and what it returns for each peer: the closed timestamps that
+	// travel with them.
+	Closed  func() func(to kv.NodeID) []kv.ClosedRange
+	Metrics *Metrics
+	Log     *slog.Logger
 }
 
 func (o *Options) fill() error {
@@ -123,6 +126,12 @@ func (c *Cluster) beat() bool {
 	if clockErr == nil {
 		want = c.promises.want(now)
 	}
+	c.mu.Unlock()
+	closed := func(kv.NodeID) []kv.ClosedRange { return nil }
+	if c.opts.Closed != nil {
+		closed = c.opts.Closed()
+	}
+	c.mu.Lock()
 	nodes, first, alive := c.gossip.list(), c.gossip.first, 0
 	messages := make([]*kv.Message, 0, len(nodes))
 	for _, n := range nodes {
@@ -138,6 +147,7 @@ func (c *Cluster) beat() bool {
 	c.opts.Metrics.Known.Set(float64(len(nodes)))
 	c.opts.Metrics.Alive.Set(float64(alive))
 	for _, m := range messages {
+		m.Liveness.Closed = closed(m.To)
 		c.opts.Transport.Send(m.To, m)
 	}
 	if want != 0 {

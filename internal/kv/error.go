@@ -24,10 +24,11 @@ const (
 	ErrConflict                   // gave way to an older transaction, or waited too long for another one: restart
 	ErrTooOld                     // the transaction is older than records are kept for: restart
 	ErrFenced                     // the node's clock is not good enough to serve
+	ErrFuture                     // a read was asked for at a time that cannot be read at
 )
 
 var codeNames = [...]string{"internal", "not leaseholder", "range mismatch", "unavailable", "ambiguous", "uncertain",
-	"retry at", "refresh failed", "aborted", "condition failed", "conflict", "too old", "fenced"}
+	"retry at", "refresh failed", "aborted", "condition failed", "conflict", "too old", "fenced", "no such time"}
 
 func (c Code) String() string {
 	if int(c) < len(codeNames) {

@@ -54,6 +54,15 @@ type Liveness struct {
 	ClaimedEarliest clock.Instant `msg:"ce"`
 	ClaimedLatest   clock.Instant `msg:"cl"`
 	Disproved       []NodeID      `msg:"dp,omitempty"`
+	// Closed are the closed timestamps of ranges that the sender leads and of which the receiver has a replica.
+	Closed []ClosedRange `msg:"cr,omitempty"`
+}
+
+// ClosedRange says that no write at or below TS will ever land in a range but those in its log up to Index.
+type ClosedRange struct {
+	Range RangeID         `msg:"r"`
+	Index uint64          `msg:"i"`
+	TS    clock.Timestamp `msg:"t"`
 }
 
 // SnapshotChunk is a part of a range's state, for a replica that is too far behind for the log.

@@ -60,6 +60,9 @@ type ReadRequest struct {
 	Spans   []Span `msg:"s,omitempty"`
 	MaxRows int    `msg:"m,omitempty"` // over all spans; 0: the server's limit of bytes alone
 	Reverse bool   `msg:"v,omitempty"` // spans are read from their end, and in reverse order
+	// AnyReplica: nothing newer than ReadTS concerns the reader (ReadTS = Limit), so a replica whose closed timestamp has
+	// reached it may answer, leaseholder or not.
+	AnyReplica bool `msg:"ar,omitempty"`
 }
 
 // ReadResponse holds the rows: Values for Keys (empty: absent), Rows for each span.

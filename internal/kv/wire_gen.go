@@ -475,6 +475,84 @@ func (z *BatchReply) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *ClosedRange) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "r"
+	o = append(o, 0x83, 0xa1, 0x72)
+	o = msgp.AppendUint64(o, uint64(z.Range))
+	// string "i"
+	o = append(o, 0xa1, 0x69)
+	o = msgp.AppendUint64(o, z.Index)
+	// string "t"
+	o = append(o, 0xa1, 0x74)
+	o, err = (*wireTimestamp)(&z.TS).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "TS")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ClosedRange) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "r":
+			{
+				var zb0002 uint64
+				zb0002, bts, err = msgp.ReadUint64Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Range")
+					return
+				}
+				z.Range = RangeID(zb0002)
+			}
+		case "i":
+			z.Index, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Index")
+				return
+			}
+		case "t":
+			bts, err = (*wireTimestamp)(&z.TS).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "TS")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ClosedRange) Msgsize() (s int) {
+	s = 1 + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + (*wireTimestamp)(&z.TS).Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *ClusterID) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	o = msgp.AppendBytes(o, (z)[:])
@@ -1785,8 +1863,8 @@ func (z Key) Msgsize() (s int) {
 func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(8)
-	var zb0001Mask uint8 /* 8 bits */
+	zb0001Len := uint32(9)
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
 	if z.Nodes == nil {
 		zb0001Len--
@@ -1799,6 +1877,10 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Disproved == nil {
 		zb0001Len--
 		zb0001Mask |= 0x80
+	}
+	if z.Closed == nil {
+		zb0001Len--
+		zb0001Mask |= 0x100
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1873,6 +1955,18 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 				o = msgp.AppendUint32(o, uint32(z.Disproved[za0002]))
 			}
 		}
+		if (zb0001Mask & 0x100) == 0 { // if not omitted
+			// string "cr"
+			o = append(o, 0xa2, 0x63, 0x72)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Closed)))
+			for za0003 := range z.Closed {
+				o, err = z.Closed[za0003].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Closed", za0003)
+					return
+				}
+			}
+		}
 	}
 	return
 }
@@ -1887,7 +1981,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 3 bits */
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -1989,6 +2083,26 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x4
+		case "cr":
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Closed")
+				return
+			}
+			if cap(z.Closed) >= int(zb0005) {
+				z.Closed = (z.Closed)[:zb0005]
+			} else {
+				z.Closed = make([]ClosedRange, zb0005)
+			}
+			for za0003 := range z.Closed {
+				bts, err = z.Closed[za0003].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Closed", za0003)
+					return
+				}
+			}
+			zb0001Mask |= 0x8
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1998,7 +2112,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x7 {
+	if zb0001Mask != 0xf {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Nodes = nil
 		}
@@ -2007,6 +2121,9 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x4) == 0 {
 			z.Disproved = nil
+		}
+		if (zb0001Mask & 0x8) == 0 {
+			z.Closed = nil
 		}
 	}
 	o = bts
@@ -2025,7 +2142,10 @@ func (z *Liveness) Msgsize() (s int) {
 	} else {
 		s += z.First.Msgsize()
 	}
-	s += 3 + (*wireInstant)(&z.ClaimedEarliest).Msgsize() + 3 + (*wireInstant)(&z.ClaimedLatest).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Disproved) * (msgp.Uint32Size))
+	s += 3 + (*wireInstant)(&z.ClaimedEarliest).Msgsize() + 3 + (*wireInstant)(&z.ClaimedLatest).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Disproved) * (msgp.Uint32Size)) + 3 + msgp.ArrayHeaderSize
+	for za0003 := range z.Closed {
+		s += z.Closed[za0003].Msgsize()
+	}
 	return
 }
 
@@ -3649,8 +3769,8 @@ func (z RangeID) Msgsize() (s int) {
 func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(10)
-	var zb0001Mask uint16 /* 10 bits */
+	zb0001Len := uint32(11)
+	var zb0001Mask uint16 /* 11 bits */
 	_ = zb0001Mask
 	if z.CanBump == false {
 		zb0001Len--
@@ -3671,6 +3791,10 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Reverse == false {
 		zb0001Len--
 		zb0001Mask |= 0x200
+	}
+	if z.AnyReplica == false {
+		zb0001Len--
+		zb0001Mask |= 0x400
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -3743,6 +3867,11 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			o = append(o, 0xa1, 0x76)
 			o = msgp.AppendBool(o, z.Reverse)
 		}
+		if (zb0001Mask & 0x400) == 0 { // if not omitted
+			// string "ar"
+			o = append(o, 0xa2, 0x61, 0x72)
+			o = msgp.AppendBool(o, z.AnyReplica)
+		}
 	}
 	return
 }
@@ -3757,7 +3886,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 5 bits */
+	var zb0001Mask uint8 /* 6 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -3862,6 +3991,13 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x10
+		case "ar":
+			z.AnyReplica, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "AnyReplica")
+				return
+			}
+			zb0001Mask |= 0x20
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3871,7 +4007,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x1f {
+	if zb0001Mask != 0x3f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.CanBump = false
 		}
@@ -3886,6 +4022,9 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x10) == 0 {
 			z.Reverse = false
+		}
+		if (zb0001Mask & 0x20) == 0 {
+			z.AnyReplica = false
 		}
 	}
 	o = bts
@@ -3902,7 +4041,7 @@ func (z *ReadRequest) Msgsize() (s int) {
 	for za0003 := range z.Spans {
 		s += z.Spans[za0003].Msgsize()
 	}
-	s += 2 + msgp.IntSize + 2 + msgp.BoolSize
+	s += 2 + msgp.IntSize + 2 + msgp.BoolSize + 3 + msgp.BoolSize
 	return
 }
 

@@ -29,6 +29,7 @@ func (n *Node) Handle(m *kv.Message) *kv.Message {
 		n.Store.HandleRaft(m.Raft)
 	case m.Liveness != nil:
 		n.Cluster.HandleLiveness(m)
+		n.Store.HandleClosed(m.Liveness.Closed)
 	case m.Snapshot != nil:
 		return &kv.Message{Ack: n.Store.HandleSnapshot(m.Snapshot)}
 	case m.Control != nil:

@@ -105,6 +105,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 			return o.Engines.SetNote(promiseNote, binary.BigEndian.AppendUint64(nil, uint64(t)))
 		},
 		NodesChanged: n.saveNodes,
+		Closed:       func() func(kv.NodeID) []kv.ClosedRange { return n.Store.CloseTimestamps() },
 		Metrics:      n.Metrics.Cluster, Log: n.log,
 	})
 	if err != nil {
@@ -138,7 +139,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		Alive: n.Cluster.Alive, Metrics: n.Metrics.Route, Log: n.log,
 	})
 	n.DB = txn.Open(txn.DBOptions{
-		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe,
+		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe, SafeTime: n.Store.SafeTime,
 		Metrics: n.Metrics.Txn, Log: n.log,
 	})
 	return nil

@@ -176,6 +176,7 @@ func (a *application) commitWith(between func()) error {
 	}
 	a.b.Close()
 	a.b = r.store.opts.Engines.State.NewBatch()
+	r.appliedIndex.Store(r.applied.index)
 	between()
 	for _, o := range a.done {
 		r.proposals.applied(o.c, o.e)

@@ -43,7 +43,13 @@ func (s *Store) execute(q *kv.Request) kv.Response {
 	} else if q.Admin != nil {
 		resp = r.administer(q.Admin)
 	} else {
-		resp = r.serve(q)
+		past := false
+		if q.Read != nil && q.Read.AnyReplica {
+			resp, past = r.readClosed(q)
+		}
+		if !past {
+			resp = r.serve(q)
+		}
 	}
 	if resp.Err != nil && resp.Err.Node == 0 {
 		resp.Err.Node = s.opts.Node
@@ -118,9 +124,14 @@ func (r *Replica) attempt(q *kv.Request, w **conflict.Request) (_ kv.Response, m
 	if *w != nil {
 		pushed = (*w).Pushed
 	}
+	applied := func() {}
+	if q.Write != nil {
+		applied = r.closing.begin() // before the timestamp cache is asked (F1)
+	}
 	d, view, res, kerr := r.evaluate(q, pushed)
 	switch {
 	case kerr != nil:
+		applied()
 		guard.Release()
 		return failed(kerr), false
 	case len(res.Conflicts) > 0:
@@ -128,14 +139,17 @@ func (r *Replica) attempt(q *kv.Request, w **conflict.Request) (_ kv.Response, m
 			*w = r.conflicts.Request(q)
 		}
 		(*w).Watch(res.Conflicts)
+		applied()
 		guard.Release()
 		return kv.Response{}, true
 	case len(res.Batch) == 0:
+		applied()
 		guard.Release()
 		return res.Response, false
 	}
 	cmd := command{Term: view.term, Generation: d.Generation, Batch: res.Batch}
 	kerr = r.proposeWait(&proposal{cmd: cmd}, func(*kv.Error) {
+		applied()
 		guard.Release() // only now: until the outcome is known the write may still land
 		r.conflicts.Released(res.Released)
 	})

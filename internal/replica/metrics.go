@@ -17,6 +17,7 @@ type Metrics struct {
 	VotesRefused                       prometheus.Counter
 	LeaseRefused                       prometheus.Counter
 	Bumps, Pushes, Collected           prometheus.Counter
+	ClosedReads                        prometheus.Counter
 }
 
 // NewMetrics makes the collectors.
@@ -56,6 +57,7 @@ func NewMetrics() *Metrics {
 		LeaseRefused:      counter("lease_refused_total", "Requests refused because the lease could not be used."),
 		Bumps:             counter("read_bumps_total", "Reads moved to an uncertain version by the leaseholder."),
 		Pushes:            counter("pushes_total", "Transactions pushed because their intents were in the way."),
+		ClosedReads:       counter("closed_reads_total", "Reads of the past served from closed timestamps, by whatever replica."),
 		Collected:         counter("collected_records_total", "Records of finished transactions removed."),
 	}
 }
@@ -65,6 +67,6 @@ func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		m.Ranges, m.Leaders, m.Elections, m.Won, m.Transfers, m.Splits, m.Proposals, m.Applied, m.Dropped, m.Ambiguous,
 		m.LogSync, m.LogBatch, m.Commit, m.Latches, m.SnapshotsSent, m.SnapshotsReceived, m.SnapshotBytes, m.Truncated,
-		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Bumps, m.Pushes, m.Collected,
+		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Bumps, m.Pushes, m.Collected, m.ClosedReads,
 	}
 }

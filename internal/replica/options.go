@@ -48,6 +48,10 @@ type Options struct {
 	// CollectInterval is the time between two searches for records of finished transactions that are no longer needed;
 	// default 1 min. Records are kept for eval.Retention in any case.
 	CollectInterval time.Duration
+	// ClosedLag is how far behind the present timestamps are closed, so that any replica can serve reads of them; default
+	// 3 s. Shorter: reads of the past are fresher, and transactions that take longer than this are pushed and have to
+	// refresh what they read. Negative: nothing is closed.
+	ClosedLag time.Duration
 	// KeepEntries and KeepBytes are how much of the log is kept for followers that are slow or away; default 4096 and
 	// 16 MiB. Beyond either they need a snapshot.
 	KeepEntries uint64
@@ -76,6 +80,7 @@ func (o *Options) fill() error {
 	set(&o.RequestLimit, 10*time.Second)
 	set(&o.FlushInterval, 30*time.Second)
 	set(&o.CollectInterval, time.Minute)
+	set(&o.ClosedLag, 3*time.Second)
 	set(&o.KeepEntries, 4096)
 	set(&o.KeepBytes, 16<<20)
 	set(&o.MaxCommand, 64<<20)

@@ -37,7 +37,13 @@ type Replica struct {
 	latches   *latch.Manager
 	reads     *tscache.Cache
 	conflicts *conflict.Waits
+	closing   closing
+	closed    closed
 	admin     mutex // one change of the descriptor at a time
+
+	// appliedIndex is applied.index as far as state shows it. It is set before the proposers hear of it.
+	appliedIndex atomic.Uint64
+	replacing    atomic.Bool // a snapshot is on its way into state
 
 	// What only the range's task uses.
 	rn        *raft.RawNode
@@ -131,6 +137,7 @@ func (r *Replica) load(desc *kv.RangeDescriptor) (err error) {
 	if err != nil {
 		return err
 	}
+	r.appliedIndex.Store(r.applied.index)
 	r.desc.Store(desc)
 	r.observe()
 	return nil

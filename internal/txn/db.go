@@ -19,6 +19,8 @@ type DBOptions struct {
 	// Stamp, if set, is told the latest end of a reading before timestamps are made of it, and returns once that is safe
 	// to do: the node keeps a durable high water of the stamps it has given out.
 	Stamp func(clock.Instant) error
+	// SafeTime is what the replicas of this node have closed. Nil: they are not asked.
+	SafeTime func() clock.Timestamp
 	// Limit bounds each operation, each commit, and Run with all its repetitions. Default 30 s.
 	Limit time.Duration
 	// MaxBytes bounds what one transaction may buffer, and what one ScanMany may return. Default 64 MiB.
@@ -70,6 +72,7 @@ func (db *DB) Close(limit time.Duration) { db.cleanup.close(limit) }
 
 // Begin makes a transaction. It takes its clock reading at its first access.
 func (db *DB) Begin(o Options) *Txn {
+	o.ReadOnly = o.ReadOnly || !o.Past.Present()
 	return &Txn{db: db, o: o, id: db.newID(), observed: observed{}}
 }
 

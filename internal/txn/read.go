@@ -74,7 +74,7 @@ func (t *Txn) take(f *fetching) bool {
 		return false
 	}
 	t.ord = f.ord
-	remember := !t.o.ReadOnly || t.ord.r.Less(t.ord.g) || t.o.Ordering == Uncertainty
+	remember := !t.o.ReadOnly || t.ord.r.Less(t.ord.g) || t.o.Ordering == Uncertainty && t.o.Past.Present()
 	for _, p := range f.parts {
 		t.newest = t.newest.Forward(p.resp.Newest)
 		if remember {
@@ -178,6 +178,7 @@ func (f *fetching) addressed(a ask, canBump bool) route.Addressed {
 	req.Txn, req.Start = t.id, t.age
 	req.ReadTS, req.Limit, req.MaxLimit = ord.r, ord.g, ord.g
 	req.CanBump = canBump && ord.r.Less(ord.g)
+	req.AnyReplica = !t.o.Past.Present()
 	out := route.Addressed{Request: kv.Request{Read: &req}}
 	if ord.r.Less(ord.g) {
 		out.Prepare = func(node kv.NodeID, q *kv.Request) {
