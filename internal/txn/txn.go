@@ -229,6 +229,13 @@ func (t *Txn) CommitTimestamp() clock.Timestamp {
 	return t.commitTS
 }
 
+// Token is no lower than the timestamp of anything that the transaction has committed or read: who reads there sees it.
+func (t *Txn) Token() clock.Timestamp {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.commitTS.Forward(t.newest)
+}
+
 // SentRows says that rows have left: a restart is the client's from now on.
 func (t *Txn) SentRows() {
 	t.mu.Lock()

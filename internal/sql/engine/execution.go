@@ -15,6 +15,8 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // execution is one statement under way.
@@ -24,6 +26,7 @@ type execution struct {
 	s    *Session
 	c    *mysql.Conn
 	kind statementKind
+	asOf *txn.Past
 	out  *output
 	more bool
 }
@@ -44,6 +47,12 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 		}
 	}
 	bindings, err := expressions(r.bindings)
+	if err != nil {
+		return remainder, x.h.e.clientError(sc, err, nil)
+	}
+	if x.asOf, err = asOf(stmt, bindings); err == nil && x.asOf != nil && x.s.GetTransaction() != nil {
+		err = errAsOfInside
+	}
 	if err != nil {
 		return remainder, x.h.e.clientError(sc, err, nil)
 	}
@@ -151,7 +160,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		return err
 	}
 	defer sc.ProcessList.EndQuery(sc)
-	x.s.stmt = &statement{kind: x.kind, deferred: !reacts(stmt)}
+	x.s.stmt = &statement{kind: x.kind, asOf: x.asOf, deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	before, _ := x.s.GetTransaction().(*tx)
 	x.s.latest = before

@@ -43,6 +43,7 @@ func addVariables() {
 		Name: orderingVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: orderingType{types.NewSystemStringType(orderingVariable)}, Default: "",
 	}})
+	sql.SystemVariables.AddSystemVariables(pastVariables())
 	_ = sql.SystemVariables.AssignValues(map[string]any{"version": MySQLVersion + "-longitude", "version_comment": "Longitude"})
 }
 
