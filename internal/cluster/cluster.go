@@ -34,8 +34,13 @@ type Options struct {
 	// NodesChanged, if set, is told the nodes whenever one is new or has started again, so that they can be kept for the
 	// next start.
 	NodesChanged func([]kv.NodeInfo)
-	Metrics      *Metrics
-	Log          *slog.Logger
+	// Vote are the options of the vote on clocks; the zero value is right unless Interval is far from its default.
+	Vote clock.VoteOptions
+	// Fenced, if set, is called when a majority of the nodes has come to disprove our clock, after it has been fenced. It
+	// must not block.
+	Fenced  func()
+	Metrics *Metrics
+	Log     *slog.Logger
 }
 
 func (o *Options) fill() error {
@@ -68,9 +73,11 @@ type Cluster struct {
 	mu        sync.Mutex // never held over I/O
 	promises  *promises
 	gossip    *gossip
+	vote      *clock.Vote
 	onSupport []func()
 	stopped   bool
 
+	fenceMu   sync.Mutex // orders decisions about the clock's fence; held over nothing that blocks
 	persistMu sync.Mutex // one Persist at a time; held over the sync, not over a wait of the runtime
 }
 
@@ -83,6 +90,7 @@ func New(o Options) (*Cluster, error) {
 		opts:     o,
 		promises: newPromises(o.Promise, o.Slack, o.HighWater),
 		gossip:   newGossip(o.Self, o.Nodes),
+		vote:     clock.NewVote(uint32(o.Self.ID), o.Vote),
 	}, nil
 }
 
@@ -113,7 +121,9 @@ func (c *Cluster) Stop() error {
 
 // beat sends one heartbeat to every peer, and asks ourselves. It reports whether to go on.
 func (c *Cluster) beat() bool {
+	c.judge()
 	now, clockErr := c.opts.Clock.Now()
+	claimed, disproved, _ := c.claim()
 	c.mu.Lock()
 	if c.stopped {
 		c.mu.Unlock()
@@ -131,7 +141,8 @@ func (c *Cluster) beat() bool {
 		}
 		if n.ID != c.opts.Self.ID {
 			g := c.promises.given[n.ID]
-			messages = append(messages, &kv.Message{To: n.ID, Liveness: &kv.Liveness{Ask: want, Granted: g.Until, Since: g.Since, Nodes: nodes, First: first}})
+			messages = append(messages, &kv.Message{To: n.ID, Liveness: &kv.Liveness{Ask: want, Granted: g.Until, Since: g.Since, Nodes: nodes, First: first,
+				ClaimedEarliest: claimed.Earliest, ClaimedLatest: claimed.Latest, Disproved: disproved}})
 		}
 	}
 	c.mu.Unlock()
@@ -169,6 +180,7 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 	if supported {
 		c.tellSupport()
 	}
+	c.hearClaim(m.From, lv)
 	if lv.Ask != 0 {
 		c.handleAsk(m.From, lv.Ask)
 	}
