@@ -17,13 +17,15 @@ type poller struct {
 	// last is what the source last said, also if that is too wide to be read: the next answer must intersect it.
 	// nil after a disruption.
 	last *anchor
-	// newest is the highest Sample.Update seen; after a disruption a higher one is needed (wait).
-	newest  int64
-	wait    bool
-	wide    bool // refused for its width: it has to become narrower than the limit before readings come back (narrowed)
-	wideAt  time.Duration
-	lastErr error
-	errAt   time.Duration
+	// newest is the highest Sample.Update seen, lag the last Sample.UpdateLag; after a disruption (wait) an update above
+	// need is needed.
+	newest, lag, need int64
+	wait              bool
+	withdrawn         string // not empty: the source took back what it had said, and why
+	wide              bool   // refused for its width: it has to become narrower than the limit before readings come back (narrowed)
+	wideAt            time.Duration
+	lastErr           error
+	errAt             time.Duration
 
 	polls, failures, disruptions uint64
 	lastDisruption               string
@@ -45,7 +47,7 @@ func (c *Clock) Poll() error {
 	if what, yes := p.host.disruption(); yes {
 		// The sample was paired around the event: of no use, and neither is the anchor.
 		if err == nil {
-			p.newest = max(p.newest, s.Update)
+			p.newest, p.lag = max(p.newest, s.Update), s.UpdateLag
 		}
 		err = c.disrupt(what)
 	} else if err == nil {
@@ -65,15 +67,14 @@ func (c *Clock) accept(s Sample) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	fresh := s.Update > p.newest
-	p.newest = max(p.newest, s.Update)
-	if s.State == Disrupted {
+	p.newest, p.lag = max(p.newest, s.Update), s.UpdateLag
+	switch {
+	case s.State == Disrupted:
 		return c.disrupt(s.Why)
-	}
-	if p.wait {
-		if s.State != Synchronized || !fresh {
-			return fmt.Errorf("waiting for news from after the disruption (%s)", p.lastDisruption)
-		}
+	case p.wait && (s.State != Synchronized || s.Update <= p.need):
+		return fmt.Errorf("waiting for news from after the disruption (%s)", p.lastDisruption)
+	case s.State == Unknown:
+		return c.withdraw(s.Why)
 	}
 	next := c.newAnchor(s)
 	if old := p.last; old != nil {
@@ -88,7 +89,7 @@ func (c *Clock) accept(s Sample) error {
 	if l := next.at(min(c.now()-next.taken, int64(MaxAge))).Latest; l < f {
 		return c.disrupt(fmt.Sprintf("the source's latest is %s before an earliest that was given out", f.Sub(l)))
 	}
-	p.wait = false
+	p.wait, p.withdrawn = false, ""
 	c.keep(next)
 	c.publish(next)
 	return nil
@@ -129,7 +130,7 @@ func narrowed(limit time.Duration) time.Duration { return limit / 4 * 3 }
 // check refuses samples that the arithmetic or common sense cannot take.
 func (s *Sample) check() error {
 	switch {
-	case s.State == Disrupted:
+	case s.State == Disrupted || s.State == Unknown:
 		return nil
 	case s.State != Synchronized && s.State != FreeRunning:
 		return fmt.Errorf("%w: state %s", errMalformed, s.State)
@@ -143,12 +144,21 @@ func (s *Sample) check() error {
 	return nil
 }
 
+// withdraw stops readings until the source's next good answer. That has to agree with what the source said before, as always.
+func (c *Clock) withdraw(why string) error {
+	c.poll.withdrawn = why
+	c.claim.Store(nil)
+	c.publish(dead(Unknown, ErrUnknown, why))
+	return errors.New(why)
+}
+
 // disrupt drops the anchor. Readings come back with the first synchronised sample that the source derived from something
 // it learned later.
 func (c *Clock) disrupt(what string) error {
 	p := &c.poll
 	p.disruptions++
 	p.lastDisruption, p.disruptedAt = what, p.host.Mono()
+	p.need, p.withdrawn = p.newest+p.lag, ""
 	p.wait = true
 	c.keep(nil)
 	c.publish(dead(Disrupted, ErrDisrupted, what))

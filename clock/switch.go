@@ -122,7 +122,7 @@ func (c *Clock) takeOver(src Source) error {
 		_ = c.accept(s)          // 4; a reader that raises the floor above it meanwhile makes it a disruption, which passes
 		return nil
 	}
-	p.src, p.newest = src, s.Update
+	p.src, p.newest, p.lag = src, s.Update, s.UpdateLag
 	_ = c.disrupt("the source was changed while the one before was not believed")
 	return nil
 }

@@ -36,7 +36,12 @@ type Options struct {
 	NodesChanged func([]kv.NodeInfo)
 	// Closed, if set, is called for each round of heartbeats, and what it returns for each peer: the closed timestamps that
 	// travel with them.
-	Closed  func() func(to kv.NodeID) []kv.ClosedRange
+	Closed func() func(to kv.NodeID) []kv.ClosedRange
+	// Vote are the options of the vote on clocks; the zero value is right unless Interval is far from its default.
+	Vote clock.VoteOptions
+	// Fenced, if set, is called when a majority of the nodes has come to disprove our clock, after it has been fenced. It
+	// must not block.
+	Fenced  func()
 	Metrics *Metrics
 	Log     *slog.Logger
 }
@@ -71,9 +76,11 @@ type Cluster struct {
 	mu        sync.Mutex // never held over I/O
 	promises  *promises
 	gossip    *gossip
+	vote      *clock.Vote
 	onSupport []func()
 	stopped   bool
 
+	fenceMu   sync.Mutex // orders decisions about the clock's fence; held over nothing that blocks
 	persistMu sync.Mutex // one Persist at a time; held over the sync, not over a wait of the runtime
 }
 
@@ -86,6 +93,7 @@ func New(o Options) (*Cluster, error) {
 		opts:     o,
 		promises: newPromises(o.Promise, o.Slack, o.HighWater),
 		gossip:   newGossip(o.Self, o.Nodes),
+		vote:     clock.NewVote(uint32(o.Self.ID), o.Vote),
 	}, nil
 }
 
@@ -116,7 +124,9 @@ func (c *Cluster) Stop() error {
 
 // beat sends one heartbeat to every peer, and asks ourselves. It reports whether to go on.
 func (c *Cluster) beat() bool {
+	c.judge()
 	now, clockErr := c.opts.Clock.Now()
+	claimed, disproved, _ := c.claim()
 	c.mu.Lock()
 	if c.stopped {
 		c.mu.Unlock()
@@ -140,7 +150,8 @@ func (c *Cluster) beat() bool {
 		}
 		if n.ID != c.opts.Self.ID {
 			g := c.promises.given[n.ID]
-			messages = append(messages, &kv.Message{To: n.ID, Liveness: &kv.Liveness{Ask: want, Granted: g.Until, Since: g.Since, Nodes: nodes, First: first}})
+			messages = append(messages, &kv.Message{To: n.ID, Liveness: &kv.Liveness{Ask: want, Granted: g.Until, Since: g.Since, Nodes: nodes, First: first,
+				ClaimedEarliest: claimed.Earliest, ClaimedLatest: claimed.Latest, Disproved: disproved}})
 		}
 	}
 	c.mu.Unlock()
@@ -179,6 +190,7 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 	if supported {
 		c.tellSupport()
 	}
+	c.hearClaim(m.From, lv)
 	if lv.Ask != 0 {
 		c.handleAsk(m.From, lv.Ask)
 	}

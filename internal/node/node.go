@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -20,6 +21,9 @@ const (
 	nodesNote     = "nodes"
 	promiseNote   = "promises"
 	announceEvery = time.Second
+	// giveUpAfter is how long a clock may be silent (a step was seen, the source was lost for too long) before the leases
+	// go. Longer than a source usually needs to learn something new; a fence does not pass so quickly and has no such time.
+	giveUpAfter = time.Second
 )
 
 // Node is one node's rooms. The fields are set by Open and not changed after.
@@ -106,6 +110,8 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		},
 		NodesChanged: n.saveNodes,
 		Closed:       func() func(kv.NodeID) []kv.ClosedRange { return n.Store.CloseTimestamps() },
+		Vote:         o.Vote,
+		Fenced:       func() { n.rt.Go("give up", n.Store.GiveUp) },
 		Metrics:      n.Metrics.Cluster, Log: n.log,
 	})
 	if err != nil {
@@ -183,6 +189,7 @@ func (n *Node) Start() error {
 	n.Store.Start()
 	n.rt.Go("stamps", n.extendStamps)
 	n.rt.Go("announce", n.announce)
+	n.rt.Go("fence", n.watchReadings)
 	n.rt.Go("register", n.registerSelf)
 	n.serving.Fire()
 	return nil
@@ -227,6 +234,24 @@ func (n *Node) pollClock() {
 	for !n.stopped.Fired() {
 		_ = n.opts.Clock.Poll() // what it means is in the clock's state and log
 		n.rt.Sleep(n.opts.ClockPoll)
+	}
+}
+
+// watchReadings gives the leases to others while our clock gives no readings (N4).
+func (n *Node) watchReadings() {
+	var refusing time.Duration // since when; 0: it gives readings
+	for !n.stopped.Wait(n.opts.ClockPoll) {
+		_, err := n.opts.Clock.Now()
+		switch now := n.rt.Now(); {
+		case err == nil:
+			refusing = 0
+			continue
+		case refusing == 0:
+			refusing = now
+		}
+		if errors.Is(err, clock.ErrFenced) || n.rt.Now()-refusing >= giveUpAfter {
+			n.Store.GiveUp()
+		}
 	}
 }
 

@@ -63,6 +63,7 @@ type Replica struct {
 	// For tables and the store's own loops.
 	published atomic.Uint64 // generation that is known to be published
 	tooLong   atomic.Bool   // the log is larger than it should be
+	givingUp  atomic.Bool   // a task is at it (GiveUp)
 	stats     atomic.Pointer[replicaStats]
 }
 

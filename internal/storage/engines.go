@@ -64,7 +64,7 @@ func Open(o Options) (*Engines, error) {
 	if o.Cache == 0 {
 		o.Cache = 128 << 20
 	}
-	e := &Engines{fs: o.FS, dir: o.Dir, report: &reporter{dir: o.Dir, log: o.Log, onFatal: o.OnFatal}}
+	e := &Engines{fs: o.FS, dir: o.Dir, report: newReporter(o)}
 	if e.fs == nil {
 		e.fs = vfs.Default
 	}
@@ -114,13 +114,19 @@ func (e *Engines) write(db *pebble.DB, b *pebble.Batch, o *pebble.WriteOptions) 
 	return e.Failed()
 }
 
-// FlushState makes everything applied so far durable. It waits for the disk.
+// FlushState makes everything applied so far durable. It waits for the disk, but not for one that has failed: Pebble
+// repeats a flush that fails for as long as it is open, and its Flush never returns.
 func (e *Engines) FlushState() error {
 	if err := e.Failed(); err != nil {
 		return err
 	}
-	if err := e.State.Flush(); err != nil {
+	flushed, err := e.State.AsyncFlush()
+	if err != nil {
 		return e.report.fatal(err)
+	}
+	select {
+	case <-flushed:
+	case <-e.report.gone:
 	}
 	return e.Failed()
 }

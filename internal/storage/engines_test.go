@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -294,6 +295,37 @@ func TestWriteErrorsAreFatal(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// S4: a flush on a full disk fails. Pebble repeats it for ever, and nobody may wait for that; nor may closing.
+func TestFlushOnAFullDiskReturns(t *testing.T) {
+	var full atomic.Bool
+	fs := errorfs.Wrap(vfs.NewCrashableMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if full.Load() && (op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpFileWrite) {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	var told atomic.Int32
+	e, err := Open(Options{FS: fs, Dir: "store", Deterministic: true, OnFatal: func(*FatalError) { told.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := e.State.NewBatch()
+	if err := b.Set(Key(kv.Key("k")), []byte("v"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.ApplyState(b); err != nil {
+		t.Fatal(err)
+	}
+	full.Store(true)
+	if err := e.FlushState(); err == nil || !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("the flush says: %v", err)
+	}
+	if err := e.FlushState(); err == nil || told.Load() != 1 {
+		t.Errorf("a second one says %v, told %d times", err, told.Load())
+	}
+	_ = e.Close() // what it says does not matter; that it returns does
 }
 
 // Engine keys sort as the package says, and decode to what they were made of.

@@ -28,6 +28,7 @@ type Loop struct {
 	timers timerHeap
 	seq    uint64
 	ready  []*task
+	first  []*task // that go on before any other: they were paused while they ran (PauseHere)
 	cur    *task
 	spare  []*coroutine // of tasks that have ended
 	steps  uint64
@@ -70,7 +71,7 @@ func (l *Loop) Run(limit time.Duration, done func() bool) bool {
 		if done != nil && done() {
 			return true
 		}
-		if len(l.ready) > 0 {
+		if len(l.ready)+len(l.first) > 0 {
 			l.step()
 			continue
 		}
@@ -89,7 +90,13 @@ func (l *Loop) Run(limit time.Duration, done func() bool) bool {
 	}
 }
 
-func (l *Loop) step() {
+// next takes one of the ready tasks out.
+func (l *Loop) next() *task {
+	if len(l.first) > 0 {
+		t := l.first[0]
+		l.first = l.first[1:]
+		return t
+	}
 	i := 0
 	if n := len(l.ready); n > 1 {
 		i = l.rng.IntN(n)
@@ -98,6 +105,11 @@ func (l *Loop) step() {
 	l.ready[i] = l.ready[len(l.ready)-1]
 	l.ready[len(l.ready)-1] = nil
 	l.ready = l.ready[:len(l.ready)-1]
+	return t
+}
+
+func (l *Loop) step() {
+	t := l.next()
 	t.queued = false
 	if t.dead {
 		return
@@ -170,6 +182,7 @@ type Runtime struct {
 
 	pausedUntil time.Duration
 	held        []*task // ready, but the runtime is paused
+	midway      *task   // paused while it ran
 }
 
 var _ rt.Runtime = (*Runtime)(nil)
@@ -271,42 +284,6 @@ func (r *Runtime) Kill() {
 	}
 	r.l.cur = cur
 	r.tasks, r.held = nil, nil
-}
-
-// Pause keeps the runtime's tasks from running until virtual time until (E4). A second pause can only extend the first.
-// It is called from the loop or from a task of another runtime.
-func (r *Runtime) Pause(until time.Duration) {
-	l := r.l
-	if r.dead || until <= l.now || until <= r.pausedUntil {
-		return
-	}
-	if l.cur != nil && l.cur.r == r {
-		panic("eventloop: a task paused its own runtime; use Loop.At")
-	}
-	r.pausedUntil = until
-	ready := l.ready[:0]
-	for _, t := range l.ready {
-		if t.r == r {
-			r.held = append(r.held, t)
-		} else {
-			ready = append(ready, t)
-		}
-	}
-	clear(l.ready[len(ready):])
-	l.ready = ready
-	l.push(&timer{at: until, fire: r.resume})
-}
-
-func (r *Runtime) resume() {
-	if r.l.now < r.pausedUntil {
-		return // the pause was extended
-	}
-	for _, t := range r.held {
-		if !t.dead {
-			r.l.ready = append(r.l.ready, t)
-		}
-	}
-	r.held = nil
 }
 
 // Paused reports whether the runtime is paused.
