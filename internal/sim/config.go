@@ -57,6 +57,9 @@ type Config struct {
 	Idle time.Duration
 	// LiveWithin is how long after the last fault the cluster may take to serve everything again.
 	LiveWithin time.Duration
+	// ClosedLag is how far behind the present timestamps are closed; short: transactions are pushed by that.
+	ClosedLag time.Duration
+
 	// MaxSteps is about ten times the task switches that a busy run takes. A cluster that needs more storms itself with
 	// messages.
 	MaxSteps uint64
@@ -117,6 +120,7 @@ func Draw(seed uint64) Config {
 			c.Loss = logUniformF(r, 0.001, 0.1)
 		}
 	}
+	c.ClosedLag = logUniform(r, 10*time.Millisecond, 4*time.Second)
 	return c
 }
 

@@ -110,7 +110,7 @@ func (m *Machine) Boot() {
 // tune sets what only a simulation sets.
 func (m *Machine) tune(o *replica.Options) {
 	cfg := m.w.Config
-	o.KeepEntries, o.FlushInterval, o.RequestLimit = cfg.Keep, cfg.Flush, cfg.Request
+	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	if cfg.Disk > 0 {
 		o.DiskDelay = func() time.Duration {
 			d := time.Duration(m.w.diskRand.Int64N(int64(cfg.Disk)))

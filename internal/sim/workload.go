@@ -42,6 +42,7 @@ var workloads = []struct {
 	{"register", func() Workload { return &registers{} }},
 	{"bank", func() Workload { return &bank{} }},
 	{"order", func() Workload { return &order{} }},
+	{"past", func() Workload { return &past{} }},
 }
 
 func workloadNames() (names []string) {
