@@ -104,9 +104,9 @@ func (c *Clock) takeOver(src Source) error {
 	case s.State != Synchronized:
 		return refuse(ask, "it is %s: %s", s.State, s.Why)
 	}
-	if limit := c.opts.MaxUncertainty; limit > 0 && !newAnchor(s, narrowed(limit)).usable() {
+	if limit := c.opts.MaxUncertainty; limit > 0 && !newAnchor(s, limit).usable() {
 		return refuse("choose a better source, or start the node with a higher --max-uncertainty",
-			"its interval is %s wide; the maximum uncertainty is %s, and a change needs a quarter less", s.Latest.Sub(s.Earliest), limit)
+			"its interval is %s wide; the maximum uncertainty is %s", s.Latest.Sub(s.Earliest), limit)
 	}
 	fenced, _ := c.Fenced()
 	if held := p.last; held != nil && fenced == "" { // 3
@@ -118,8 +118,8 @@ func (c *Clock) takeOver(src Source) error {
 		if f := Instant(c.floor.Load()); is.Latest < f {
 			return refuse("try again in "+f.Sub(is.Latest).String(), "its latest is before an earliest that was given out, by %s", f.Sub(is.Latest))
 		}
-		p.src, p.newest = src, 0 // the axis of Sample.Update is the source's own
-		_ = c.accept(s)          // 4; a reader that raises the floor above it meanwhile makes it a disruption, which passes
+		p.src, p.newest, p.lag = src, 0, 0 // the axis of Sample.Update is the source's own
+		_ = c.accept(s)                    // 4; a reader that raises the floor above it meanwhile makes it a disruption, which passes
 		return nil
 	}
 	p.src, p.newest, p.lag = src, s.Update, s.UpdateLag

@@ -43,15 +43,7 @@ func (c *Cluster) judge() {
 	_, disproved, says := c.claim()
 	c.fenceMu.Lock()
 	defer c.fenceMu.Unlock()
-	c.mu.Lock()
-	now := c.opts.RT.Now()
-	if says {
-		c.vote.Heard(now, uint32(c.opts.Self.ID), numbers(disproved))
-	}
-	j := c.vote.Step(now)
-	guilty, _ := c.vote.Guilty(now)
-	c.mu.Unlock()
-	c.opts.Metrics.Guilty.Set(float64(len(guilty)))
+	j := c.count(says, disproved)
 	switch was, _ := c.opts.Clock.Fenced(); {
 	case j.Guilty && was != j.Why:
 		c.opts.Clock.Fence(j.Why)
@@ -61,6 +53,19 @@ func (c *Cluster) judge() {
 	case !j.Guilty && was != "":
 		c.opts.Clock.Unfence()
 	}
+}
+
+// count counts the votes.
+func (c *Cluster) count(says bool, disproved []kv.NodeID) clock.Judgement {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.opts.RT.Now()
+	if says {
+		c.vote.Heard(now, uint32(c.opts.Self.ID), numbers(disproved))
+	}
+	guilty, _ := c.vote.Guilty(now)
+	c.opts.Metrics.Guilty.Set(float64(len(guilty)))
+	return c.vote.Step(now)
 }
 
 // numbers are the ids as package clock has them.

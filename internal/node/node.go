@@ -42,6 +42,7 @@ type Node struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	controls  map[string]func() []byte
+	commands  map[string]func([]byte) []byte
 	assembled rt.Signal // messages can be handled
 	serving   rt.Signal // Start has been called
 	stopped   rt.Signal
@@ -65,6 +66,7 @@ func New(o Options) (*Node, error) {
 		opts: o, rt: o.RT, log: o.Log, self: o.Self, ctx: ctx, cancel: cancel,
 		stamps:    &stamps{rt: o.RT, clock: o.Clock, eng: o.Engines, log: o.Log},
 		controls:  map[string]func() []byte{},
+		commands:  map[string]func([]byte) []byte{},
 		assembled: o.RT.NewSignal(), serving: o.RT.NewSignal(), stopped: o.RT.NewSignal(),
 		Metrics: Metrics{cluster.NewMetrics(), replica.NewMetrics(), route.NewMetrics(), txn.NewMetrics()},
 	}, nil
@@ -227,6 +229,10 @@ func (n *Node) Self() kv.NodeInfo {
 	return n.self
 }
 
+// AwaitedMark is how long it takes until the clock has passed every timestamp that an earlier process of this node may have
+// given out (N2); 0: it has, or gives no readings.
+func (n *Node) AwaitedMark() time.Duration { return n.stamps.left() }
+
 // Serving reports whether Start has been called and Stop has not.
 func (n *Node) Serving() bool { return n.serving.Fired() && !n.stopped.Fired() }
 
@@ -271,7 +277,9 @@ func (n *Node) announce() {
 		n.Cluster.Update(func(i *kv.NodeInfo) {
 			i.Source, i.Fenced = st.Source, ""
 			if err != nil {
-				i.Fenced = err.Error()
+				if i.Fenced, _ = st.Refusal(); i.Fenced == "" {
+					i.Fenced = err.Error() // it has changed between the two
+				}
 			} else {
 				i.Bound = now.Width() / 2
 			}

@@ -25,6 +25,8 @@ type Options struct {
 	Bootstrap bool
 	// Join carries a join message to any node of the cluster and returns its answer. It is called again until one answers.
 	Join func(*kv.Message) (*kv.Message, error)
+	// RefuseJoin, if set, says why no other node can be taken in now; nil: one can.
+	RefuseJoin func(kv.NodeInfo) error
 	// JoinLimit is how long joining is tried; 0: for ever.
 	JoinLimit time.Duration
 	// ReplicationFactor is how many replicas a range gets once there are so many nodes; default 3.

@@ -41,6 +41,10 @@ type Options struct {
 		Now() (clock.Interval, error)
 	}
 	NodeID kv.NodeID
+	// Refusal says, for people, why this node's clock gives no readings; "" if it does. Optional.
+	Refusal func() string
+	// SetClock changes the clock source of a node, or of all if it is 0, and tells line by line what was done. Optional.
+	SetClock func(ctx context.Context, source string, node kv.NodeID) ([]ClockChange, error)
 	// ClockStatus, Nodes and Ranges fill the tables longitude.clock, longitude.nodes and longitude.ranges.
 	ClockStatus func() []ClockRow
 	Nodes       func() []NodeRow

@@ -249,9 +249,19 @@ func (e *Engine) mapKV(err error, k *kv.Error, t *tx) *mysql.SQLError {
 		return mysql.NewSQLError(1180, "HY000", "it is not known whether the transaction was committed: %v; look before repeating it", err)
 	case k.Code == kv.ErrFuture:
 		return mysql.NewSQLError(1210, "HY000", "Incorrect time to read at: %s", k.Msg)
+	case k.Code == kv.ErrFenced && e.refusal() != "":
+		return mysql.NewSQLError(1290, "HY000", "%s", e.refusal())
 	case k.Code == kv.ErrFenced:
 		return mysql.NewSQLError(1290, "HY000", "this node refuses transactions: %v; the other nodes go on", err)
 	}
 	e.log.Error("statement failed", "error", err)
 	return mysql.NewSQLError(1105, "HY000", "%v", err)
+}
+
+// refusal is why this node's own clock gives no readings.
+func (e *Engine) refusal() string {
+	if e.o.Refusal == nil {
+		return ""
+	}
+	return e.o.Refusal()
 }
