@@ -198,14 +198,10 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 
 // handleAsk gives the promise if the core allows it, after making the high water durable if it must.
 func (c *Cluster) handleAsk(from kv.NodeID, t clock.Instant) {
-	c.mu.Lock()
-	now, err := c.opts.Clock.Now() // inside the lock: P3 needs readings and decisions in one order
+	out, err := c.decide(from, t)
 	if err != nil {
-		c.mu.Unlock()
 		return // a node that does not know the time promises nothing about it
 	}
-	out := c.promises.ask(now, from, t)
-	c.mu.Unlock()
 	if out.refused != nil {
 		c.opts.Metrics.Refused.Inc()
 		c.opts.Log.Warn("promise refused", "err", out.refused)
@@ -214,6 +210,17 @@ func (c *Cluster) handleAsk(from kv.NodeID, t clock.Instant) {
 		out = c.raise(out.persist)
 	}
 	c.deliver(out.grants)
+}
+
+// decide asks the core. The reading is inside the lock: P3 needs readings and decisions in one order.
+func (c *Cluster) decide(from kv.NodeID, t clock.Instant) (output, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, err := c.opts.Clock.Now()
+	if err != nil {
+		return output{}, err
+	}
+	return c.promises.ask(now, from, t), nil
 }
 
 // raise makes the high water durable at mark or above.

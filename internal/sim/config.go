@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 type Config struct {
 	Seed  uint64
 	Nodes int
+	// Late is how many of them are not there at first; they join while others work (fault "join"), at last when faults end.
+	Late int
 
 	// Weather is that of the whole network while there are no faults; while there are, messages may also be lost.
 	Weather Weather
@@ -74,10 +77,8 @@ type Config struct {
 // drowned by the others (swarm testing), and some runs have no faults at all.
 func Draw(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc0ff))
-	c := Config{Seed: seed, Nodes: 3, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second, MaxSteps: 4_000_000}
-	if r.IntN(8) == 0 {
-		c.Nodes = 5
-	}
+	c := Config{Seed: seed, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second, MaxSteps: 4_000_000}
+	c.Nodes = []int{3, 3, 3, 3, 3, 3, 4, 4, 5, 5, 5, 6, 7, 9}[r.IntN(14)]
 	c.drawWeather(r)
 	if r.IntN(4) == 0 {
 		c.Far = logUniform(r, time.Millisecond, 60*time.Millisecond)
@@ -119,6 +120,13 @@ func Draw(seed uint64) Config {
 		if r.IntN(2) == 0 {
 			c.Loss = logUniformF(r, 0.001, 0.1)
 		}
+	}
+	if c.Nodes > replicationFactor && slices.Contains(c.Faults, joins) {
+		c.Late = 1 + r.IntN(min(2, c.Nodes-replicationFactor))
+	}
+	if c.Weather.Dup > 0 && r.IntN(2) == 0 {
+		c.Weather.DupCalls = c.Weather.Dup
+		c.Weather.DupLate = logUniform(r, time.Millisecond, 8*time.Second)
 	}
 	c.ClosedLag = logUniform(r, 10*time.Millisecond, 4*time.Second)
 	return c
@@ -172,10 +180,10 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, requests %s\n"+
+	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, requests %s\n"+
 		"  clocks %s; faults %v every %s for %s, idle %s",
-		c.Nodes, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
-		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Request.Round(time.Millisecond),
+		c.Nodes, c.Late, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
+		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Request.Round(time.Millisecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor, c.Idle)
 }
 

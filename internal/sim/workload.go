@@ -216,13 +216,13 @@ func number(v []byte) int64 {
 func digits(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
 // cut splits a workload's ranges off, spreads their leases over the nodes, and sets the workload up.
-func (c *Client) cut(r *route.Router, l Workload, nodes int) error {
+func (c *Client) cut(r *route.Router, l Workload, nodes []kv.NodeID) error {
 	ctx := context.Background()
 	for i, k := range l.Splits() {
 		if err := c.insist(20*time.Second, fmt.Sprintf("split at %s", k), func() error { return r.Split(ctx, k) }); err != nil {
 			return err
 		}
-		to := kv.NodeID(i%nodes + 1)
+		to := nodes[i%len(nodes)]
 		move := func() error { return r.TransferLease(ctx, k, to) }
 		if err := c.insist(20*time.Second, fmt.Sprintf("lease of %s to n%d", k, to), move); err != nil {
 			return err

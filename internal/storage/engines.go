@@ -84,16 +84,45 @@ func (e *Engines) open(o Options) (err error) {
 		return explainLock(o.Dir, err)
 	}
 	e.cache = pebble.NewCache(o.Cache)
-	if e.Log, err = pebble.Open(e.fs.PathJoin(o.Dir, "log"), e.logOptions(o)); err != nil {
+	if e.Log, err = e.openEngine("log", e.logOptions(o)); err != nil {
 		return explain(o.Dir, err)
 	}
 	if err := e.checkFormat(); err != nil {
 		return err
 	}
-	if e.State, err = pebble.Open(e.fs.PathJoin(o.Dir, "state"), e.stateOptions(o)); err != nil {
+	if e.State, err = e.openEngine("state", e.stateOptions(o)); err != nil {
 		return explain(o.Dir, err)
 	}
 	return nil
+}
+
+// openEngine opens one instance. Pebble writes while it opens, and waits for ever for a flush that fails; so this does not
+// wait for Pebble once the store has failed. Then the lock stays with whatever Pebble is still doing there: another try in
+// this process would be two that write.
+func (e *Engines) openEngine(name string, o *pebble.Options) (*pebble.DB, error) {
+	type opened struct {
+		db  *pebble.DB
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		db, err := pebble.Open(e.fs.PathJoin(e.dir, name), o)
+		done <- opened{db, err}
+	}()
+	select {
+	case r := <-done:
+		return r.db, r.err
+	case <-e.report.gone:
+	}
+	lock := e.lock
+	e.lock = nil
+	go func() {
+		if r := <-done; r.db != nil {
+			_ = r.db.Close()
+		}
+		_ = lock.Close()
+	}()
+	return nil, e.report.err.Load().Err
 }
 
 // CommitLog writes a batch to the log instance and returns once it is on disk.

@@ -328,6 +328,32 @@ func TestFlushOnAFullDiskReturns(t *testing.T) {
 	_ = e.Close() // what it says does not matter; that it returns does
 }
 
+// A disk that is full when the store is opened: what the log has is flushed then, in vain. The error is told, and the
+// store opens once there is room.
+func TestOpeningOnAFullDiskReturns(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	e := open(t, mem, "store")
+	writeBoth(t, e, 1)
+	disk := mem.CrashClone(vfs.CrashCloneCfg{})
+	_ = e.Close()
+	fs := errorfs.Wrap(disk, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileWrite && strings.HasSuffix(op.Path, ".sst") {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	if _, err := Open(Options{FS: fs, Dir: "store", Deterministic: true}); err == nil || !strings.Contains(err.Error(), "disk is full") {
+		t.Fatalf("opened: %v", err)
+	}
+	after := open(t, disk.CrashClone(vfs.CrashCloneCfg{}), "store")
+	if n := count(t, after.Log); n != 1 {
+		t.Errorf("%d entries, 1 was acknowledged", n)
+	}
+	if err := after.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Engine keys sort as the package says, and decode to what they were made of.
 func TestKeys(t *testing.T) {
 	ts := func(w int64, l uint32) clock.Timestamp { return clock.Timestamp{Wall: w, Logical: l} }

@@ -14,14 +14,15 @@ func (r *Runtime) Pause(until time.Duration) {
 // PauseHere pauses the runtime from within one of its tasks, at whatever it is doing: between reading a clock, say, and
 // acting on it. When the pause is over this task goes on before any other of the runtime. It may hold mutexes, as a
 // goroutine may whose process is stopped: until then the loop itself must not call what waits for them. Outside of a task of
-// the runtime it does nothing.
-func (r *Runtime) PauseHere(until time.Duration) {
+// the runtime, or if the runtime is paused for longer already, it does nothing and returns false.
+func (r *Runtime) PauseHere(until time.Duration) bool {
 	t := r.l.cur
 	if t == nil || t.r != r || t.dead || !r.hold(until) {
-		return
+		return false
 	}
 	r.midway = t
 	block(t)
+	return true
 }
 
 func (r *Runtime) hold(until time.Duration) bool {
