@@ -104,7 +104,7 @@ func Draw(seed uint64) Config {
 	}
 
 	c.Orderings = [][]txn.Ordering{{txn.Wait}, {txn.Wait}, {txn.Uncertainty}, {txn.Wait, txn.Uncertainty}}[r.IntN(4)]
-	c.Workloads = pick(r, workloadNames(), 0.6)
+	c.Workloads = some(r, workloadNames(), 1+r.IntN(5))
 	c.Clients = 1 + r.IntN(3)
 	// All clients together ask at most some thousand times a second: more makes a run long, but not more telling.
 	total := time.Duration(c.Nodes * c.Clients * len(c.Workloads))
@@ -194,6 +194,16 @@ func logUniform(r *rand.Rand, lo, hi time.Duration) time.Duration {
 
 func logUniformF(r *rand.Rand, lo, hi float64) float64 {
 	return lo * math.Exp(r.Float64()*math.Log(hi/lo))
+}
+
+// some takes n of them, in the order that they have.
+func some(r *rand.Rand, from []string, n int) (out []string) {
+	which := r.Perm(len(from))[:n]
+	slices.Sort(which)
+	for _, i := range which {
+		out = append(out, from[i])
+	}
+	return out
 }
 
 // pick keeps each with probability p, and at least one.

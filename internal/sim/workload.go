@@ -42,6 +42,15 @@ var workloads = []struct {
 	{"register", func() Workload { return &registers{} }},
 	{"bank", func() Workload { return &bank{} }},
 	{"order", func() Workload { return &order{} }},
+	{"lists", func() Workload { return newMops(lists) }},
+	{"rw-registers", func() Workload { return newMops(rwRegisters) }},
+	{"write-skew", func() Workload { return newMops(writeSkew) }},
+	{"long-fork", func() Workload { return newMops(longFork) }},
+	{"causal", func() Workload { return newMops(causal) }},
+	{"snapshots", func() Workload { return newMops(snapshots) }},
+	{"ids", func() Workload { return &ids{} }},
+	{"monotonic", func() Workload { return &monotonic{} }},
+	{"social", func() Workload { return &social{} }},
 	{"past", func() Workload { return &past{} }},
 }
 
