@@ -263,6 +263,9 @@ func (n *Node) watchReadings() {
 
 func (n *Node) extendStamps() {
 	for !n.stopped.Wait(stampEvery) {
+		if _, err := n.opts.Clock.Now(); err != nil {
+			continue // nothing is stamped without a reading
+		}
 		if err := n.stamps.extend(); err != nil {
 			n.log.Warn("the mark of stamps was not raised; new transactions may have to", "err", err)
 		}
