@@ -82,15 +82,16 @@ const MySQLVersion = "8.0.31"
 
 // Engine is the SQL layer of one node.
 type Engine struct {
-	o        Options
-	log      *slog.Logger
-	m        *Metrics
-	gms      *sqle.Engine
-	provider *provider
-	schemas  *schemas
-	ids      *idBlocks
-	stats    *tableStats
-	garbage  *collector
+	o          Options
+	log        *slog.Logger
+	m          *Metrics
+	gms        *sqle.Engine
+	provider   *provider
+	schemas    *schemas
+	ids        *idBlocks
+	stats      *tableStats
+	garbage    *collector
+	statements *statements
 	// background is the context of work that no statement waits for, or several; Close ends it, because the rest of the
 	// cluster may be gone by then, and such work would be tried until its time is up.
 	background    context.Context
@@ -131,6 +132,7 @@ func New(o Options) *Engine {
 	e.ids = newIDBlocks(e)
 	e.stats = newTableStats()
 	e.garbage = newCollector(e)
+	e.statements = newStatements()
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
 	a := analyzer.NewBuilder(e.provider).Build()

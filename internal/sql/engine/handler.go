@@ -130,7 +130,13 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	x := &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
 	remainder, err = x.run(sc, r)
 	h.e.m.Statements.WithLabelValues(x.kind.String()).Inc()
-	h.e.m.Latency.WithLabelValues(x.kind.String()).Observe(time.Since(began).Seconds())
+	took := time.Since(began)
+	h.e.m.Latency.WithLabelValues(x.kind.String()).Observe(took.Seconds())
+	var code int
+	if own, ok := err.(*mysql.SQLError); ok {
+		code = own.Num
+	}
+	h.e.statements.done(x.query, took, code, x.repeats)
 	return remainder, err
 }
 
