@@ -45,7 +45,8 @@ type Clock struct {
 	// claim is what the source last said, also if readings are refused: what peers judge us by (Claim). nil: nothing.
 	claim    atomic.Pointer[anchor]
 	widths   widths
-	asserted asserted // checks of the build tag invariants
+	bridged  time.Duration // when a source that contains both references came into use (Switch); poll.mu guards it
+	asserted asserted      // checks of the build tag invariants
 
 	opts Options
 	stop func()

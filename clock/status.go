@@ -94,9 +94,9 @@ func (c *Clock) Status() Status {
 func (s *Status) explain(withdrawn string) {
 	switch {
 	case s.Err == ErrFenced && s.Limit > 0 && s.Now.Width() > narrowed(s.Limit):
-		s.Why = fmt.Sprintf("the interval is %s wide, above the maximum uncertainty of %s", s.Now.Width(), s.Limit)
+		s.Why = fmt.Sprintf("the interval is %s wide, above the maximum uncertainty of %s", round(s.Now.Width()), s.Limit)
 		if s.Now.Width() <= s.Limit {
-			s.Why = fmt.Sprintf("the interval was wider than the maximum uncertainty of %s, is %s now, and has to come down to %s", s.Limit, s.Now.Width(), narrowed(s.Limit))
+			s.Why = fmt.Sprintf("the interval was wider than the maximum uncertainty of %s, is %s now, and has to come down to %s", s.Limit, round(s.Now.Width()), narrowed(s.Limit))
 		}
 		s.appendError()
 	case s.Err == ErrUnknown && withdrawn != "":

@@ -54,7 +54,8 @@ func (e *SwitchError) Error() string {
 //  1. The new source is asked first. Unless it answers, synchronised and within the maximum uncertainty, nothing changes:
 //     a clock is never without a source that works because of an attempt.
 //  2. Both mean the same true time, or one of them contains both (ReferenceOf): an interval about the fastest clock
-//     says nothing about UTC.
+//     says nothing about UTC. One that contains both has to be in use for D before it is left, because the floor is from
+//     before: an earliest that the fastest clock had passed UTC may not have, for up to D.
 //  3. What the old source says, grown to now, and what the new one says intersect. If they do not, one of them is false,
 //     and which one nobody here can tell.
 //  4. The floor goes up to the old earliest before the new anchor takes its place (T3, replace). Earliest does not go
@@ -89,6 +90,9 @@ func (c *Clock) takeOver(src Source) error {
 		return refuse("let every node of the cluster use `"+Bridge(staticOf(p.src, src)).String()+"` for a while, and then change to "+src.String()+"; see docs/time.md",
 			"the one takes true time to be %s, the other %s", was, is)
 	}
+	if left := c.bridgeLeft(); left > 0 && ReferenceOf(src) != Either { // 2
+		return refuse("try again in "+left.String(), "what was past under the other meaning of true time has to be past under both, which takes %s more", left)
+	}
 	s, err := src.Read(p.host) // 1
 	if what, yes := p.host.disruption(); yes {
 		_ = c.disrupt(what)
@@ -118,13 +122,33 @@ func (c *Clock) takeOver(src Source) error {
 		if f := Instant(c.floor.Load()); is.Latest < f {
 			return refuse("try again in "+f.Sub(is.Latest).String(), "its latest is before an earliest that was given out, by %s", f.Sub(is.Latest))
 		}
-		p.src, p.newest, p.lag = src, 0, 0 // the axis of Sample.Update is the source's own
-		_ = c.accept(s)                    // 4; a reader that raises the floor above it meanwhile makes it a disruption, which passes
+		c.use(src, 0, 0) // the axis of Sample.Update is the source's own
+		_ = c.accept(s)  // 4; a reader that raises the floor above it meanwhile makes it a disruption, which passes
 		return nil
 	}
-	p.src, p.newest, p.lag = src, s.Update, s.UpdateLag
+	c.use(src, s.Update, s.UpdateLag)
 	_ = c.disrupt("the source was changed while the one before was not believed")
 	return nil
+}
+
+// use makes a source the one that is polled.
+func (c *Clock) use(src Source, update, lag int64) {
+	p := &c.poll
+	if ReferenceOf(src) == Either && ReferenceOf(p.src) != Either {
+		c.bridged = p.host.Mono()
+	}
+	p.src, p.newest, p.lag = src, update, lag
+}
+
+// bridgeLeft is for how long a source that contains both references has to stay in use.
+func (c *Clock) bridgeLeft() time.Duration {
+	p := &c.poll
+	st, ok := p.src.(Static)
+	if !ok || ReferenceOf(st) != Either {
+		return 0
+	}
+	d := st.D / 3 * 2
+	return c.bridged + d + d/1000 - p.host.Mono() // the monotonic clock may run fast
 }
 
 // staticOf is the D of whichever of the two is static.

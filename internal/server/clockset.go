@@ -112,11 +112,11 @@ func (s *Server) setClock(ctx context.Context, source string, node kv.NodeID) ([
 		if err := all(clock.Bridge(d).String(), fmt.Sprintf("1. for both meanings of true time, for %s", d)); err != nil {
 			return nil, err
 		}
-		// What was acknowledged under the old meaning was past under it; under the new one it is so d later at the latest.
+		// What was past under the old meaning, on any node and whoever heard of it, is past under the new one d later.
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(d):
+		case <-time.After(d + d/100 + time.Millisecond): // what Switch itself asks for, and a little more
 		}
 	}
 	return out, all(source, "changed")
