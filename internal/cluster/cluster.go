@@ -41,9 +41,18 @@ type Options struct {
 	Vote clock.VoteOptions
 	// Fenced, if set, is called when a majority of the nodes has come to disprove our clock, after it has been fenced. It
 	// must not block.
-	Fenced  func()
+	Fenced func()
+	// Unsafe is for negative controls alone.
+	Unsafe  Unsafe
 	Metrics *Metrics
 	Log     *slog.Logger
+}
+
+// Unsafe turns rules off. It is for tests only: for the negative controls, which show that the checkers find what each
+// rule prevents. No flag and no setting leads here.
+type Unsafe struct {
+	// BreakPromises: this store votes against others although it promised not to (P1), and says nothing of it (P3).
+	BreakPromises bool
 }
 
 func (o *Options) fill() error {

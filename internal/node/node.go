@@ -110,11 +110,11 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		Persist: func(t clock.Instant) error {
 			return o.Engines.SetNote(promiseNote, binary.BigEndian.AppendUint64(nil, uint64(t)))
 		},
-		NodesChanged: n.saveNodes,
-		Closed:       func() func(kv.NodeID) []kv.ClosedRange { return n.Store.CloseTimestamps() },
-		Vote:         o.Vote,
-		Fenced:       func() { n.rt.Go("give up", n.Store.GiveUp) },
-		Metrics:      n.Metrics.Cluster, Log: n.log,
+		NodesChanged: n.saveNodes, Unsafe: o.UnsafePromises,
+		Closed:  func() func(kv.NodeID) []kv.ClosedRange { return n.Store.CloseTimestamps() },
+		Vote:    o.Vote,
+		Fenced:  func() { n.rt.Go("give up", n.Store.GiveUp) },
+		Metrics: n.Metrics.Cluster, Log: n.log,
 	})
 	if err != nil {
 		return err

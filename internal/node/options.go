@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/cluster"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/replica"
 	"github.com/longitude-db/longitude/internal/rt"
@@ -43,9 +44,10 @@ type Options struct {
 	OnFatal func(error)
 	// Tune, if set, changes the replicas' options, for simulation: small limits make rare paths common.
 	Tune func(*replica.Options)
-	// Unsafe is for negative controls alone.
-	Unsafe txn.Unsafe
-	Log    *slog.Logger
+	// Unsafe and UnsafePromises are for negative controls alone, as are those that Tune can set.
+	Unsafe         txn.Unsafe
+	UnsafePromises cluster.Unsafe
+	Log            *slog.Logger
 }
 
 func (o *Options) fill() error {

@@ -17,6 +17,9 @@ import (
 func (r *Replica) apply(es []*raftpb.Entry) bool {
 	a := &application{r: r, b: r.store.opts.Engines.State.NewBatch()}
 	defer func() { a.b.Close() }()
+	if r.store.opts.Unsafe.Disorder {
+		es = disorder(es)
+	}
 	for _, e := range es {
 		if err := a.entry(e); err != nil {
 			r.fatal(err)

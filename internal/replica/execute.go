@@ -65,6 +65,9 @@ func (r *Replica) serve(q *kv.Request) kv.Response {
 	for {
 		resp, met := r.attempt(q, &w)
 		if !met {
+			if w != nil {
+				return r.store.opts.Unsafe.released(resp)
+			}
 			return resp
 		}
 		if err := w.Clear(); err != nil {

@@ -66,6 +66,9 @@ type Options struct {
 	// says so: for simulation, where disks are memory and would take no time at all.
 	DiskDelay func() time.Duration
 
+	// Unsafe is for negative controls alone.
+	Unsafe Unsafe
+
 	Metrics *Metrics
 	Log     *slog.Logger
 }

@@ -36,6 +36,8 @@ type Unsafe struct {
 	NoCommitWait bool // rule 2 for the transaction's own commit timestamp
 	NoReadWait   bool // rule 2 for the versions that were read
 	SkipRefresh  bool // rule 3: c may pass r without looking at what was read
+	// StaleReading is how old the reading may be that a transaction starts from (rule 1).
+	StaleReading time.Duration
 }
 
 // DB begins transactions on one node. It is used by any number of tasks.
@@ -45,6 +47,7 @@ type DB struct {
 	log     *slog.Logger
 	stats   counters
 	cleanup *cleanup
+	kept    keptReading
 }
 
 // Open makes a DB. Close ends its background work.

@@ -50,7 +50,7 @@ func (t *Txn) start() error {
 	if started {
 		return nil
 	}
-	now, err := t.db.reading()
+	now, err := t.db.startReading()
 	if err != nil {
 		return err
 	}
