@@ -54,7 +54,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if err != nil {
 		return remainder, x.h.e.clientError(sc, err, nil)
 	}
-	if x.asOf, err = asOf(stmt, bindings); err == nil && x.asOf != nil && x.s.GetTransaction() != nil {
+	if x.asOf, err = x.findAsOf(sc, r.query, stmt, bindings); err == nil && x.asOf != nil && x.s.GetTransaction() != nil {
 		err = errAsOfInside
 	}
 	if err != nil {

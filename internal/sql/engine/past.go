@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -152,6 +153,58 @@ func (s *Session) remember(ctx *sql.Context, t *tx) error {
 	return nil
 }
 
+// asOfWords are in every statement that says AS OF.
+var asOfWords = regexp.MustCompile(`(?i)\bas\s+of\b`)
+
+func mentionsAsOf(query string) bool { return asOfWords.MatchString(query) }
+
+// findAsOf finds the time that a statement reads at, and settles it: go-mysql-server need not know it. A prepared statement
+// was settled when it was prepared, so the time is looked for in its text.
+func (x *execution) findAsOf(sc *sql.Context, query string, stmt sqlparser.Statement, bindings map[string]sqlparser.Expr) (*txn.Past, error) {
+	if stmt == nil || !mentionsAsOf(query) {
+		return nil, nil
+	}
+	asked := stmt
+	if _, prepared := x.s.GetPreparedQuery(sql.RemoveSpaceAndDelimiter(query, ';')); prepared {
+		again, _, err := x.h.e.gms.Parser.ParseOneWithOptions(sc, query, sql.LoadSqlMode(sc).ParserOptions())
+		if err != nil {
+			return nil, err
+		}
+		asked = again
+	}
+	p, err := asOf(asked, bindings)
+	for _, name := range settleAsOf(asked) {
+		delete(bindings, name) // go-mysql-server counts them
+	}
+	settleAsOf(stmt)
+	return p, err
+}
+
+// settleAsOf puts a constant in the place of each time, which GetTableInsensitiveAsOf need not look at: the transaction
+// reads at the time that was asked for. go-mysql-server itself cannot do with a parameter there. It returns the names of
+// parameters that were there.
+func settleAsOf(stmt sqlparser.Statement) (parameters []string) {
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		if t, ok := n.(*sqlparser.AliasedTableExpr); ok && t.AsOf != nil && t.AsOf.Time != nil {
+			if name, ok := parameter(t.AsOf.Time); ok {
+				parameters = append(parameters, name)
+			}
+			t.AsOf.Time = sqlparser.NewStrVal([]byte("settled"))
+		}
+		return true, nil
+	}, stmt)
+	return parameters
+}
+
+// parameter is the name under which a parameter is bound.
+func parameter(e sqlparser.Expr) (string, bool) {
+	v, ok := e.(*sqlparser.SQLVal)
+	if !ok || v.Type != sqlparser.ValArg {
+		return "", false
+	}
+	return strings.TrimPrefix(string(v.Val), ":"), true
+}
+
 // asOf finds the time at which a statement wants its tables to be read. All its tables name the same time: a transaction
 // reads at one.
 func asOf(stmt sqlparser.Statement, bindings map[string]sqlparser.Expr) (*txn.Past, error) {
@@ -206,12 +259,13 @@ func asOf(stmt sqlparser.Statement, bindings map[string]sqlparser.Expr) (*txn.Pa
 }
 
 func asOfText(e sqlparser.Expr, bindings map[string]sqlparser.Expr) (string, error) {
-	v, ok := e.(*sqlparser.SQLVal)
-	if ok && v.Type == sqlparser.ValArg {
-		v, ok = bindings[strings.TrimPrefix(string(v.Val), ":")].(*sqlparser.SQLVal)
+	asked := sqlparser.String(e)
+	if name, ok := parameter(e); ok {
+		e = bindings[name]
 	}
+	v, ok := e.(*sqlparser.SQLVal)
 	if !ok {
-		return "", fmt.Errorf("%s is not a constant: it is %s", sqlparser.String(e), asOfForms)
+		return "", fmt.Errorf("%s is not a constant: it is %s", asked, asOfForms)
 	}
 	return string(v.Val), nil
 }
