@@ -53,6 +53,8 @@ type Options struct {
 type Unsafe struct {
 	// BreakPromises: this store votes against others although it promised not to (P1), and says nothing of it (P3).
 	BreakPromises bool
+	// NoFence: a clock that a majority disproves goes on being used (P6).
+	NoFence bool
 }
 
 func (o *Options) fill() error {
