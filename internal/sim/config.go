@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/cluster"
+	"github.com/longitude-db/longitude/internal/replica"
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
@@ -55,6 +57,8 @@ type Config struct {
 	Faults     []string
 	FaultFor   time.Duration
 	FaultEvery time.Duration
+	// Script, if set, is what befalls the cluster in place of drawn faults: for controls.
+	Script func(w *World)
 	// Idle is a long time in the middle of it in which nobody asks anything and nothing goes wrong: long enough for what is
 	// kept for minutes to be collected.
 	Idle time.Duration
@@ -67,10 +71,13 @@ type Config struct {
 	// messages.
 	MaxSteps uint64
 
-	// Unsafe and DropSync are for negative controls: rules of transactions turned off, and disks that lose up to so much
-	// of what they have acknowledged.
-	Unsafe   txn.Unsafe
-	DropSync time.Duration
+	// These are for negative controls: rules of transactions, of replicas (on the machines that Wrong says; nil: on all) and
+	// of promises turned off, and disks that lose up to so much of what they have acknowledged.
+	Unsafe         txn.Unsafe
+	UnsafeReplicas replica.Unsafe
+	Wrong          func(machine int) bool
+	UnsafePromises cluster.Unsafe
+	DropSync       time.Duration
 }
 
 // Draw makes the run of a seed. Whole kinds of faults are missing from many runs, so that a rare one is not always

@@ -87,6 +87,9 @@ func (w *World) trouble(end time.Duration, over func()) {
 		})
 		w.Loop.At(w.idleTo, func() { w.Net.weather.Loss = w.Config.Loss })
 	}
+	if w.Config.Script != nil {
+		w.Config.Script(w)
+	}
 	if len(kinds) > 0 {
 		var next func()
 		next = func() {

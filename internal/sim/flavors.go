@@ -130,6 +130,8 @@ var snapshots = flavor{'n', check.MopRead, func(m *mops, c *Client) (p plan) {
 	}
 	if !write {
 		p.readOnly, p.pause = true, logUniform(c.Rand, time.Millisecond, 3*time.Second)
+	} else {
+		p.pause = sometimes(c, 300*time.Millisecond)
 	}
 	return p
 }}

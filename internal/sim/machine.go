@@ -100,8 +100,8 @@ func (m *Machine) Boot() {
 		Promise:   cfg.Promise, Heartbeat: cfg.Heartbeat, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
 		OnFatal: disk.fail,
 		Tune:    m.tune,
-		Unsafe:  cfg.Unsafe,
-		Log:     m.w.logger(m),
+		Unsafe:  cfg.Unsafe, UnsafePromises: cfg.UnsafePromises,
+		Log: m.w.logger(m),
 	}
 	n, err := node.New(opts)
 	if err != nil {
@@ -131,6 +131,9 @@ func (m *Machine) Boot() {
 // tune sets what only a simulation sets.
 func (m *Machine) tune(o *replica.Options) {
 	cfg := m.w.Config
+	if cfg.Wrong == nil || cfg.Wrong(m.Index) {
+		o.Unsafe = cfg.UnsafeReplicas
+	}
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	if cfg.Disk > 0 || slices.Contains(cfg.Faults, slowDisk) {
 		o.DiskDelay = m.syncTime

@@ -15,6 +15,9 @@ type monotonic struct {
 	writes []*check.Mark
 	reads  []*oneMark
 	keys   int
+	// twins: only the first client of the first machine writes, and with each key another one in another range, so that what
+	// it writes are intents at first.
+	twins bool
 }
 
 type oneMark struct {
@@ -30,7 +33,11 @@ func (m *monotonic) Splits() []kv.Key { return splits('m') }
 func (m *monotonic) Setup(*Client) error { return nil }
 
 func (m *monotonic) Step(c *Client) {
-	if c.Rand.IntN(4) > 0 {
+	reads := c.Rand.IntN(4) > 0
+	if m.twins {
+		reads = c.Machine+c.Number > 0
+	}
+	if reads {
 		_ = m.read(c, func() int { return c.Rand.IntN(max(1, m.keys)) })
 		return
 	}
@@ -43,6 +50,9 @@ func (m *monotonic) Step(c *Client) {
 	})
 	err := c.txn(false, func(ctx context.Context, t *txn.Txn) error {
 		t.Put(growingKey(w.Key), digits(w.N))
+		if m.twins {
+			t.Put(dataKey('m', (w.Key+1)%parts, fmt.Sprintf("%d.twin", w.Key)), digits(w.N))
+		}
 		return nil
 	})
 	c.end(&w.Op, err, func() string {

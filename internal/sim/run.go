@@ -254,6 +254,7 @@ func (r *run) startClients(m *Machine) {
 	for i, l := range r.loads {
 		for n := range r.Config.Clients {
 			c := r.newClient(m, fmt.Sprintf("%s%d", r.Config.Workloads[i], n))
+			c.Number = n
 			r.clients = append(r.clients, c)
 			m.RT.Go("client", func() {
 				for !r.quiet {

@@ -67,7 +67,16 @@ func newWorkload(name string) Workload {
 			return w.make()
 		}
 	}
+	if mk := forControls[name]; mk != nil {
+		return mk()
+	}
 	panic("sim: no workload " + name)
+}
+
+// forControls are workloads that only negative controls use: they wait for one thing.
+var forControls = map[string]func() Workload{
+	"homely": func() Workload { return &registers{homely: true} },
+	"twins":  func() Workload { return &monotonic{twins: true} },
 }
 
 // History gives ranks to beginnings and ends of operations, and guards what workloads keep: on the event loop tasks take
@@ -80,6 +89,8 @@ type History struct {
 // Client is somebody who uses the database through one node. It ends with the node's process.
 type Client struct {
 	Name      string
+	Machine   int // on which it runs
+	Number    int // among the workload's clients there
 	DB        *txn.DB
 	RT        rt.Runtime
 	Rand      *rand.Rand

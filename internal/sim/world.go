@@ -72,7 +72,7 @@ func (w *World) byID(id kv.NodeID) *Machine {
 // newClient makes a client of a machine's present process.
 func (w *World) newClient(m *Machine, name string) *Client {
 	life := m.life
-	return &Client{Name: fmt.Sprintf("%s.%d/%s", m.Name, life, name), DB: m.Node.DB, RT: m.RT, H: &w.history,
+	return &Client{Name: fmt.Sprintf("%s.%d/%s", m.Name, life, name), Machine: m.Index, DB: m.Node.DB, RT: m.RT, H: &w.history,
 		Rand: rand.New(rand.NewPCG(w.clientRand.Uint64(), 0)), Orderings: w.Config.Orderings,
 		Alive: func() bool { return m.life == life && m.Up() && !m.dying() }, Note: m.event}
 }
