@@ -40,7 +40,9 @@ var bans = []struct{ pkg, not, why string }{
 	{"", "github.com/cockroachdb/pebble/v2", "Pebble belongs to storage: rooms above it ask storage, so that both instances keep their durability rules"},
 	{"", "github.com/spf13/cobra", "commands and flags live in cmd: a room gets an Options struct"},
 	{"", module + "/internal/sim", "sim runs whole clusters for tests; nothing in a product binary may depend on it"},
-	{"", module + "/internal/check", "check judges histories for tests; nothing in a product binary may depend on it"},
+	{"", module + "/internal/check", "check judges histories, for tests and for commands; nothing that serves may depend on it"},
+	{"", module + "/internal/verify", "verify is a client; nothing that serves may depend on it"},
+	{"internal/verify", module + "/internal/txn", "verify sees what a user sees: SQL connections"},
 	{"bench", module + "/internal/txn", "a workload sees what a user sees: SQL connections and metrics"},
 	{"bench", module + "/internal/server", "a workload sees what a user sees: SQL connections and metrics"},
 }
@@ -54,7 +56,8 @@ var excepted = map[string][]string{
 	"github.com/cockroachdb/pebble/v2":   {"internal/storage", "internal/mvcc", "internal/sim"},
 	"github.com/spf13/cobra":             {"cmd"},
 	module + "/internal/sim":             {"internal/sim", "cmd"},
-	module + "/internal/check":           {"internal/check", "internal/sim", "cmd"},
+	module + "/internal/verify":          {"internal/verify", "cmd"},
+	module + "/internal/check":           {"internal/check", "internal/sim", "internal/verify", "cmd"},
 }
 
 // importFaults lists what breaks the two tables, one text per fault.

@@ -39,9 +39,14 @@ type Clock struct {
 	// floor is the ratchet (T3, T5): no reading is earlier. It only grows.
 	floor atomic.Int64
 
-	poll     poller
-	peers    peers
-	asserted asserted // checks of the build tag invariants
+	poll  poller
+	peers peers
+	fence fence
+	// claim is what the source last said, also if readings are refused: what peers judge us by (Claim). nil: nothing.
+	claim    atomic.Pointer[anchor]
+	widths   widths
+	bridged  time.Duration // when a source that contains both references came into use (Switch); poll.mu guards it
+	asserted asserted      // checks of the build tag invariants
 
 	opts Options
 	stop func()
@@ -137,7 +142,17 @@ func (c *Clock) raise(e int64) {
 	}
 }
 
-// publish replaces the anchor so that earliest does not go back (T3), without readers ever waiting:
+// publish makes an anchor what readings are computed from, unless the clock is fenced.
+func (c *Clock) publish(next *anchor) {
+	c.fence.mu.Lock()
+	defer c.fence.mu.Unlock()
+	if c.fence.why != "" {
+		next = dead(next.state, ErrFenced, c.fence.why)
+	}
+	c.replace(next)
+}
+
+// replace replaces the anchor so that earliest does not go back (T3), without readers ever waiting:
 //
 //  1. A copy of the old anchor marked bridge takes its place. Who read the old one sees that it is still there (so the
 //     reading was taken before step 2), or raises the floor himself. Who reads the bridge raises the floor.
@@ -146,7 +161,9 @@ func (c *Clock) raise(e int64) {
 //
 // Raising the floor only after step 3 would let a reading of the new anchor, taken in between, be earlier than one of
 // the old anchor that somebody already has.
-func (c *Clock) publish(next *anchor) {
+//
+// The caller holds fence.mu: two replacements at once would not be covered by this argument.
+func (c *Clock) replace(next *anchor) {
 	if old := c.anchor.Load(); old.usable() {
 		bridge := *old
 		bridge.bridge = true

@@ -3,6 +3,7 @@ package clock
 import (
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -118,7 +119,16 @@ func TestTooWideFromTheStart(t *testing.T) {
 	if st := c.Status(); st.Bound < 300*time.Millisecond || st.Why == "" {
 		t.Fatalf("status does not say how wide: %s", st)
 	}
-	s.Set(Conditions{Bound: 200 * time.Millisecond})
+	s.Set(Conditions{Bound: 200 * time.Millisecond}) // below the limit, but not so far that it would not hover there
+	_ = c.Poll()
+	refuses(t, c, ErrFenced)
+	if st := c.Status(); !strings.Contains(st.Why, "has to come down to 375ms") {
+		t.Fatalf("status does not say what is waited for: %s", st)
+	}
+	s.Set(Conditions{Bound: 180 * time.Millisecond})
+	_ = c.Poll()
+	must(t, c)
+	s.Set(Conditions{Bound: 240 * time.Millisecond}) // and up to the limit again
 	_ = c.Poll()
 	must(t, c)
 }

@@ -35,7 +35,7 @@ func (c *Clock) Observe(peer uint32, earliest, latest Instant) (disproof bool) {
 func (c *Clock) ObserveReply(peer uint32, sent Interval, earliest, latest Instant) (disproof bool) {
 	iv, err := c.Now()
 	if err != nil {
-		return false // no reading to compare with
+		return c.ObserveClaim(peer, earliest, latest)
 	}
 	switch {
 	case earliest > iv.Latest:
@@ -48,6 +48,17 @@ func (c *Clock) ObserveReply(peer uint32, sent Interval, earliest, latest Instan
 		c.raise(int64(earliest))
 	}
 	return false
+}
+
+// ObserveClaim compares what a peer claims (Claim), in a message that has just arrived, with what we claim. Either clock may
+// be fenced, so nothing is learned from it but whether the two disprove each other: a claim raises no earliest (T5).
+func (c *Clock) ObserveClaim(peer uint32, earliest, latest Instant) (disproof bool) {
+	own, err := c.Claim()
+	if err != nil || earliest <= own.Latest {
+		return false
+	}
+	c.countDisproof(peer, own, Interval{earliest, latest})
+	return true
 }
 
 func (c *Clock) countDisproof(peer uint32, own, theirs Interval) {

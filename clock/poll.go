@@ -17,12 +17,15 @@ type poller struct {
 	// last is what the source last said, also if that is too wide to be read: the next answer must intersect it.
 	// nil after a disruption.
 	last *anchor
-	// newest is the highest Sample.Update seen; after a disruption a higher one is needed (wait).
-	newest  int64
-	wait    bool
-	fenced  string // not empty: Fence was called
-	lastErr error
-	errAt   time.Duration
+	// newest is the highest Sample.Update seen, lag the last Sample.UpdateLag; after a disruption (wait) an update above
+	// need is needed.
+	newest, lag, need int64
+	wait              bool
+	withdrawn         string // not empty: the source took back what it had said, and why
+	wide              bool   // refused for its width: it has to become narrower than the limit before readings come back (narrowed)
+	wideAt            time.Duration
+	lastErr           error
+	errAt             time.Duration
 
 	polls, failures, disruptions uint64
 	lastDisruption               string
@@ -39,11 +42,12 @@ func (c *Clock) Poll() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.polls++
+	c.noteWidth()
 	s, err := p.src.Read(p.host)
 	if what, yes := p.host.disruption(); yes {
 		// The sample was paired around the event: of no use, and neither is the anchor.
 		if err == nil {
-			p.newest = max(p.newest, s.Update)
+			p.newest, p.lag = max(p.newest, s.Update), s.UpdateLag
 		}
 		err = c.disrupt(what)
 	} else if err == nil {
@@ -63,17 +67,16 @@ func (c *Clock) accept(s Sample) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	fresh := s.Update > p.newest
-	p.newest = max(p.newest, s.Update)
-	if s.State == Disrupted {
+	p.newest, p.lag = max(p.newest, s.Update), s.UpdateLag
+	switch {
+	case s.State == Disrupted:
 		return c.disrupt(s.Why)
+	case p.wait && (s.State != Synchronized || s.Update <= p.need):
+		return fmt.Errorf("waiting for news from after the disruption (%s)", p.lastDisruption)
+	case s.State == Unknown:
+		return c.withdraw(s.Why)
 	}
-	if p.wait {
-		if s.State != Synchronized || !fresh {
-			return fmt.Errorf("waiting for news from after the disruption (%s)", p.lastDisruption)
-		}
-	}
-	next := newAnchor(s, c.opts.MaxUncertainty)
+	next := c.newAnchor(s)
 	if old := p.last; old != nil {
 		if age := next.taken - old.taken; age <= int64(MaxAge) {
 			if was := old.at(age); was.Latest < s.Earliest || s.Latest < was.Earliest {
@@ -86,18 +89,48 @@ func (c *Clock) accept(s Sample) error {
 	if l := next.at(min(c.now()-next.taken, int64(MaxAge))).Latest; l < f {
 		return c.disrupt(fmt.Sprintf("the source's latest is %s before an earliest that was given out", f.Sub(l)))
 	}
-	p.wait, p.last = false, next
-	if p.fenced != "" {
-		next = dead(s.State, ErrFenced, p.fenced)
-	}
+	p.wait, p.withdrawn = false, ""
+	c.keep(next)
 	c.publish(next)
 	return nil
 }
 
+// keep remembers the anchor that the next sample must agree with; nil: none. It is also what we claim.
+func (c *Clock) keep(a *anchor) {
+	c.poll.last = a
+	c.claim.Store(a)
+}
+
+// newAnchor is an anchor with the limit of width that holds now. A clock that was refused for its width comes back at three
+// quarters of the limit: one that hovers at it would lose and take back its leases all the time.
+func (c *Clock) newAnchor(s Sample) *anchor {
+	p, limit := &c.poll, c.opts.MaxUncertainty
+	if limit < 0 {
+		return newAnchor(s, 0)
+	}
+	if now := c.anchor.Load(); now.refusal == ErrFenced && now.usable() && uint64(c.now()-now.mono) > now.limit {
+		p.wide, p.wideAt = true, time.Duration(now.mono+int64(now.limit))
+	}
+	if p.wide {
+		if back := newAnchor(s, narrowed(limit)); !back.usable() {
+			return back
+		}
+		p.wide = false
+	}
+	a := newAnchor(s, limit)
+	if !a.usable() {
+		p.wide, p.wideAt = true, s.Mono
+	}
+	return a
+}
+
+// narrowed is the width at which a clock that was refused for its width gives readings again.
+func narrowed(limit time.Duration) time.Duration { return limit / 4 * 3 }
+
 // check refuses samples that the arithmetic or common sense cannot take.
 func (s *Sample) check() error {
 	switch {
-	case s.State == Disrupted:
+	case s.State == Disrupted || s.State == Unknown:
 		return nil
 	case s.State != Synchronized && s.State != FreeRunning:
 		return fmt.Errorf("%w: state %s", errMalformed, s.State)
@@ -111,37 +144,25 @@ func (s *Sample) check() error {
 	return nil
 }
 
+// withdraw stops readings until the source's next good answer. That has to agree with what the source said before, as always.
+func (c *Clock) withdraw(why string) error {
+	c.poll.withdrawn = why
+	c.claim.Store(nil)
+	c.publish(dead(Unknown, ErrUnknown, why))
+	return errors.New(why)
+}
+
 // disrupt drops the anchor. Readings come back with the first synchronised sample that the source derived from something
 // it learned later.
 func (c *Clock) disrupt(what string) error {
 	p := &c.poll
 	p.disruptions++
 	p.lastDisruption, p.disruptedAt = what, p.host.Mono()
-	p.wait, p.last = true, nil
-	if p.fenced != "" {
-		what = p.fenced
-		c.publish(dead(Disrupted, ErrFenced, what))
-	} else {
-		c.publish(dead(Disrupted, ErrDisrupted, what))
-	}
+	p.need, p.withdrawn = p.newest+p.lag, ""
+	p.wait = true
+	c.keep(nil)
+	c.publish(dead(Disrupted, ErrDisrupted, what))
 	return errors.New(what)
-}
-
-// Fence makes Now refuse with ErrFenced until Unfence. It is for the decision that a clock cannot make alone: a majority
-// of a node's peers disproves it.
-func (c *Clock) Fence(why string) {
-	p := &c.poll
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.fenced = why
-	c.publish(dead(c.anchor.Load().state, ErrFenced, why))
-}
-
-// Unfence takes Fence back; the next Poll brings readings.
-func (c *Clock) Unfence() {
-	c.poll.mu.Lock()
-	defer c.poll.mu.Unlock()
-	c.poll.fenced = ""
 }
 
 // logState writes a line when the state has changed.

@@ -6,7 +6,7 @@ import "time"
 type Source interface {
 	// Read asks once. It may block, but not for longer than about 100 ms. An error means that nothing was learned: the
 	// anchor that the clock has goes on growing. To say that what was learned before is wrong, return a Sample with State
-	// Disrupted.
+	// Disrupted; to say only that it is no longer vouched for, one with State Unknown.
 	Read(h *Host) (Sample, error)
 	// String is the spec of this source, as Parse takes it.
 	String() string
@@ -15,7 +15,7 @@ type Source interface {
 // Sample is one answer of a source: at the moment Mono of the host's monotonic clock true time lay in
 // [Earliest, Latest], and since then the distance of the two ends grows by twice Rate.
 type Sample struct {
-	State            State // Synchronized, FreeRunning or Disrupted
+	State            State // Synchronized or FreeRunning; Disrupted and Unknown take readings away (Source.Read)
 	Mono             time.Duration
 	Earliest, Latest Instant
 	// Rate is the greatest error of the monotonic clock's frequency, in ns per second (ppb), at most MaxRate.
@@ -26,6 +26,8 @@ type Sample struct {
 	// After a disruption the clock waits for a sample with a higher one: an answer computed from what was learned before
 	// the event is no evidence about what came after.
 	Update int64
+	// UpdateLag is how much higher: for sources whose updates can still rest on what was learned before the event.
+	UpdateLag int64
 	// Why is for people: what the state rests on.
 	Why string
 }

@@ -1,9 +1,6 @@
 package clock
 
-import (
-	"io"
-	"time"
-)
+import "time"
 
 // Start polls at once, and then until Stop from a goroutine. Code that must replay from a seed calls Poll itself instead.
 func (c *Clock) Start() {
@@ -38,9 +35,7 @@ func (c *Clock) Stop() {
 		c.stop()
 		c.stop = nil
 	}
-	if cl, ok := c.poll.src.(io.Closer); ok {
-		c.poll.mu.Lock()
-		defer c.poll.mu.Unlock()
-		_ = cl.Close()
-	}
+	c.poll.mu.Lock()
+	defer c.poll.mu.Unlock()
+	shut(c.poll.src)
 }

@@ -28,8 +28,17 @@ type Status struct {
 	LastDisruption  string // a step with its size, a suspension, a contradiction
 	DisruptionAge   time.Duration
 
+	// BoundP99 and BoundMax are the half widths of the readings of the last five minutes, each as wide as it got before
+	// the source was asked again.
+	BoundP99, BoundMax time.Duration
+	// Fenced is why readings are refused although the source answers: the peers, or the width. FencedFor is since when.
+	Fenced    string
+	FencedFor time.Duration
+
 	Disproofs []Disproof
 	Limit     time.Duration // Options.MaxUncertainty; negative: none
+
+	Detail // what the source has to add
 }
 
 // Status describes the clock. It takes a lock that Poll holds while it waits for the source.
@@ -44,6 +53,9 @@ func (c *Clock) Status() Status {
 		Source: p.src.String(), State: a.state, Err: err, Now: iv, Age: -1, Why: a.why,
 		Polls: p.polls, Failures: p.failures, Disruptions: p.disruptions, LastDisruption: p.lastDisruption,
 		Disproofs: c.Disproofs(), Limit: c.opts.MaxUncertainty,
+	}
+	if d, ok := p.src.(Detailed); ok {
+		s.Detail = d.Detail()
 	}
 	if p.lastErr != nil {
 		s.LastError, s.LastErrorAge = p.lastErr.Error(), time.Duration(now)-p.errAt
@@ -64,16 +76,31 @@ func (c *Clock) Status() Status {
 			s.State = a.stateAt(now - a.mono)
 		}
 	}
-	s.explain()
+	quantile, most := c.widths.summary(0.99)
+	s.BoundP99, s.BoundMax = quantile/2, most/2
+	s.explain(p.withdrawn)
+	if why, d := c.Fenced(); why != "" {
+		s.Fenced, s.FencedFor, s.Why = why, d, why
+	} else if s.Err == ErrFenced {
+		s.Fenced, s.FencedFor = s.Why, time.Duration(now)-p.wideAt
+		if m := p.last; m != nil && m.usable() {
+			s.FencedFor = time.Duration(now - m.mono - int64(m.limit))
+		}
+	}
 	return s
 }
 
 // explain completes Why where the anchor's own words no longer say all.
-func (s *Status) explain() {
+func (s *Status) explain(withdrawn string) {
 	switch {
-	case s.Err == ErrFenced && s.Limit > 0 && s.Now.Width() > s.Limit:
-		s.Why = fmt.Sprintf("the interval is %s wide, above the maximum uncertainty of %s", s.Now.Width(), s.Limit)
+	case s.Err == ErrFenced && s.Limit > 0 && s.Now.Width() > narrowed(s.Limit):
+		s.Why = fmt.Sprintf("the interval is %s wide, above the maximum uncertainty of %s", round(s.Now.Width()), s.Limit)
+		if s.Now.Width() <= s.Limit {
+			s.Why = fmt.Sprintf("the interval was wider than the maximum uncertainty of %s, is %s now, and has to come down to %s", s.Limit, round(s.Now.Width()), narrowed(s.Limit))
+		}
 		s.appendError()
+	case s.Err == ErrUnknown && withdrawn != "":
+		s.Why = withdrawn
 	case s.Err == ErrUnknown && s.Age >= 0:
 		s.Why = fmt.Sprintf("the source has not answered for %s", s.Age.Round(time.Millisecond))
 		s.appendError()
@@ -104,6 +131,9 @@ func (s Status) String() string {
 	}
 	if s.Why != "" {
 		fmt.Fprintf(&b, " (%s)", s.Why)
+	}
+	for _, v := range s.FellOut {
+		fmt.Fprintf(&b, "; %s takes no part: %s", v.Source, v.Why)
 	}
 	if s.LastDisruption != "" {
 		fmt.Fprintf(&b, "; last disruption %s ago: %s", s.DisruptionAge.Round(time.Millisecond), s.LastDisruption)

@@ -3,6 +3,8 @@ package clock
 import (
 	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // Timestamp orders data: versions, read timestamps, commit timestamps. It is not a clock reading; the only ways from
@@ -65,4 +67,29 @@ func (t Timestamp) String() string {
 		return fmt.Sprintf("%d.%09d", t.Wall/1e9, t.Wall%1e9)
 	}
 	return fmt.Sprintf("%d.%09d,%d", t.Wall/1e9, t.Wall%1e9, t.Logical)
+}
+
+// ParseTimestamp reads what String writes: seconds, optionally a point and up to nine digits, optionally a comma and the
+// logical part.
+func ParseTimestamp(s string) (Timestamp, error) {
+	bad := fmt.Errorf("%q is not a timestamp: it looks like 1700000000.000000001 or 1700000000.000000001,3", s)
+	wall, logical, hasLogical := strings.Cut(s, ",")
+	secs, frac, _ := strings.Cut(wall, ".")
+	sec, err := strconv.ParseUint(secs, 10, 63)
+	if err != nil || sec > 9223372035 || len(frac) > 9 {
+		return Timestamp{}, bad
+	}
+	ns, err := strconv.ParseUint((frac + "000000000")[:9], 10, 32)
+	if err != nil {
+		return Timestamp{}, bad
+	}
+	t := Timestamp{Wall: int64(sec*1e9 + ns)}
+	if hasLogical {
+		l, err := strconv.ParseUint(logical, 10, 32)
+		if err != nil {
+			return Timestamp{}, bad
+		}
+		t.Logical = uint32(l)
+	}
+	return t, nil
 }

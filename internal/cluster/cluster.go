@@ -34,8 +34,27 @@ type Options struct {
 	// NodesChanged, if set, is told the nodes whenever one is new or has started again, so that they can be kept for the
 	// next start.
 	NodesChanged func([]kv.NodeInfo)
-	Metrics      *Metrics
-	Log          *slog.Logger
+	// Closed, if set, is called for each round of heartbeats, and what it returns for each peer: the closed timestamps that
+	// travel with them.
+	Closed func() func(to kv.NodeID) []kv.ClosedRange
+	// Vote are the options of the vote on clocks; the zero value is right unless Interval is far from its default.
+	Vote clock.VoteOptions
+	// Fenced, if set, is called when a majority of the nodes has come to disprove our clock, after it has been fenced. It
+	// must not block.
+	Fenced func()
+	// Unsafe is for negative controls alone.
+	Unsafe  Unsafe
+	Metrics *Metrics
+	Log     *slog.Logger
+}
+
+// Unsafe turns rules off. It is for tests only: for the negative controls, which show that the checkers find what each
+// rule prevents. No flag and no setting leads here.
+type Unsafe struct {
+	// BreakPromises: this store votes against others although it promised not to (P1), and says nothing of it (P3).
+	BreakPromises bool
+	// NoFence: a clock that a majority disproves goes on being used (P6).
+	NoFence bool
 }
 
 func (o *Options) fill() error {
@@ -68,9 +87,11 @@ type Cluster struct {
 	mu        sync.Mutex // never held over I/O
 	promises  *promises
 	gossip    *gossip
+	vote      *clock.Vote
 	onSupport []func()
 	stopped   bool
 
+	fenceMu   sync.Mutex // orders decisions about the clock's fence; held over nothing that blocks
 	persistMu sync.Mutex // one Persist at a time; held over the sync, not over a wait of the runtime
 }
 
@@ -83,6 +104,7 @@ func New(o Options) (*Cluster, error) {
 		opts:     o,
 		promises: newPromises(o.Promise, o.Slack, o.HighWater),
 		gossip:   newGossip(o.Self, o.Nodes),
+		vote:     clock.NewVote(uint32(o.Self.ID), o.Vote),
 	}, nil
 }
 
@@ -113,7 +135,9 @@ func (c *Cluster) Stop() error {
 
 // beat sends one heartbeat to every peer, and asks ourselves. It reports whether to go on.
 func (c *Cluster) beat() bool {
+	c.judge()
 	now, clockErr := c.opts.Clock.Now()
+	claimed, disproved, _ := c.claim()
 	c.mu.Lock()
 	if c.stopped {
 		c.mu.Unlock()
@@ -123,6 +147,12 @@ func (c *Cluster) beat() bool {
 	if clockErr == nil {
 		want = c.promises.want(now)
 	}
+	c.mu.Unlock()
+	closed := func(kv.NodeID) []kv.ClosedRange { return nil }
+	if c.opts.Closed != nil {
+		closed = c.opts.Closed()
+	}
+	c.mu.Lock()
 	nodes, first, alive := c.gossip.list(), c.gossip.first, 0
 	messages := make([]*kv.Message, 0, len(nodes))
 	for _, n := range nodes {
@@ -131,13 +161,15 @@ func (c *Cluster) beat() bool {
 		}
 		if n.ID != c.opts.Self.ID {
 			g := c.promises.given[n.ID]
-			messages = append(messages, &kv.Message{To: n.ID, Liveness: &kv.Liveness{Ask: want, Granted: g.Until, Since: g.Since, Nodes: nodes, First: first}})
+			messages = append(messages, &kv.Message{To: n.ID, Liveness: &kv.Liveness{Ask: want, Granted: g.Until, Since: g.Since, Nodes: nodes, First: first,
+				ClaimedEarliest: claimed.Earliest, ClaimedLatest: claimed.Latest, Disproved: disproved}})
 		}
 	}
 	c.mu.Unlock()
 	c.opts.Metrics.Known.Set(float64(len(nodes)))
 	c.opts.Metrics.Alive.Set(float64(alive))
 	for _, m := range messages {
+		m.Liveness.Closed = closed(m.To)
 		c.opts.Transport.Send(m.To, m)
 	}
 	if want != 0 {
@@ -169,6 +201,7 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 	if supported {
 		c.tellSupport()
 	}
+	c.hearClaim(m.From, lv)
 	if lv.Ask != 0 {
 		c.handleAsk(m.From, lv.Ask)
 	}
@@ -176,14 +209,10 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 
 // handleAsk gives the promise if the core allows it, after making the high water durable if it must.
 func (c *Cluster) handleAsk(from kv.NodeID, t clock.Instant) {
-	c.mu.Lock()
-	now, err := c.opts.Clock.Now() // inside the lock: P3 needs readings and decisions in one order
+	out, err := c.decide(from, t)
 	if err != nil {
-		c.mu.Unlock()
 		return // a node that does not know the time promises nothing about it
 	}
-	out := c.promises.ask(now, from, t)
-	c.mu.Unlock()
 	if out.refused != nil {
 		c.opts.Metrics.Refused.Inc()
 		c.opts.Log.Warn("promise refused", "err", out.refused)
@@ -192,6 +221,17 @@ func (c *Cluster) handleAsk(from kv.NodeID, t clock.Instant) {
 		out = c.raise(out.persist)
 	}
 	c.deliver(out.grants)
+}
+
+// decide asks the core. The reading is inside the lock: P3 needs readings and decisions in one order.
+func (c *Cluster) decide(from kv.NodeID, t clock.Instant) (output, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, err := c.opts.Clock.Now()
+	if err != nil {
+		return output{}, err
+	}
+	return c.promises.ask(now, from, t), nil
 }
 
 // raise makes the high water durable at mark or above.

@@ -17,6 +17,7 @@ type net struct {
 	loop  *eventloop.Loop
 	nodes map[kv.NodeID]*node
 	cut   map[kv.NodeID]bool
+	lies  map[kv.NodeID]time.Duration // by how much a node's clock is off, beyond its bound of 1 ms
 }
 
 type node struct {
@@ -24,6 +25,8 @@ type node struct {
 	id    kv.NodeID
 	rt    *eventloop.Runtime
 	c     *Cluster
+	clock *clock.Clock
+	sim   *clock.Sim
 	high  clock.Instant // what is durable
 	syncs int
 	fail  error
@@ -31,9 +34,11 @@ type node struct {
 
 const base = clock.Instant(1e18)
 
-func newNet(t *testing.T) *net {
-	n := &net{t: t, loop: eventloop.New(1), nodes: map[kv.NodeID]*node{}, cut: map[kv.NodeID]bool{}}
-	for id := kv.NodeID(1); id <= 3; id++ {
+func newNet(t *testing.T) *net { return newNetOf(t, 3, nil) }
+
+func newNetOf(t *testing.T, size kv.NodeID, lies map[kv.NodeID]time.Duration) *net {
+	n := &net{lies: lies, t: t, loop: eventloop.New(1), nodes: map[kv.NodeID]*node{}, cut: map[kv.NodeID]bool{}}
+	for id := kv.NodeID(1); id <= size; id++ {
 		n.nodes[id] = &node{net: n, id: id}
 		n.nodes[id].start(nil)
 	}
@@ -44,8 +49,9 @@ func newNet(t *testing.T) *net {
 func (n *node) start(known []kv.NodeInfo) {
 	loop := n.net.loop
 	n.rt = loop.Runtime(fmt.Sprint("n", n.id))
-	ck := clock.New(clock.NewSim(clock.Conditions{Bound: time.Millisecond}, func() clock.Instant { return base.Add(loop.Now()) }),
-		clock.Options{Mono: loop.Now})
+	n.sim = clock.NewSim(clock.Conditions{Bound: time.Millisecond, Offset: n.net.lies[n.id], Lying: true}, func() clock.Instant { return base.Add(loop.Now()) })
+	ck := clock.New(n.sim, clock.Options{Mono: loop.Now})
+	n.clock = ck
 	ck.Poll()
 	rt := n.rt
 	rt.Go("poll", func() {

@@ -13,6 +13,9 @@
 //	    not bind us for long.
 //	P5  Until its own high water has passed, a restarted store asks for no promises: it can lead nothing, and promises to it
 //	    would only keep others from electing a leader.
+//	P6  A node whose clock a majority disproves (clock.Vote) fences it before it handles another message: from then on it
+//	    asks for no promises and gives none. It goes on sending heartbeats with what its clock claims, and takes the fence
+//	    away when the others agree with that again.
 //
 // HAZARD: P1 compares a reading of v with an instant of s's clock. If one of them is outside its bound, v may be released
 // while s still relies on the promise: two replicas of a range may then use a lease at once (package replica, L1).

@@ -10,6 +10,7 @@ type Metrics struct {
 	Synced  prometheus.Counter
 	Known   prometheus.Gauge
 	Alive   prometheus.Gauge
+	Guilty  prometheus.Gauge
 }
 
 // NewMetrics makes the collectors.
@@ -27,10 +28,11 @@ func NewMetrics() *Metrics {
 		Synced:  counter("promise_syncs_total", "Times that the high water of promises was made durable."),
 		Known:   gauge("nodes_known", "Nodes that this node knows, itself included."),
 		Alive:   gauge("nodes_alive", "Nodes heard of lately, this one included."),
+		Guilty:  gauge("clocks_disproved", "Nodes whose clocks a majority of the nodes disproves, this one included."),
 	}
 }
 
 // Collectors lists them for registration.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.Given, m.Refused, m.Broken, m.Synced, m.Known, m.Alive}
+	return []prometheus.Collector{m.Given, m.Refused, m.Broken, m.Synced, m.Known, m.Alive, m.Guilty}
 }

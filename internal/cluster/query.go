@@ -10,6 +10,9 @@ import (
 func (c *Cluster) Released(to kv.NodeID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.opts.Unsafe.BreakPromises {
+		return true
+	}
 	now, err := c.opts.Clock.Now() // inside the lock: a promise given in between would hide that we were free
 	if err != nil || !c.promises.released(now, to) {
 		return false

@@ -26,11 +26,12 @@ const (
 	ErrFenced                     // the node's clock is not good enough to serve
 	ErrLocked                     // another transaction holds a lock on Key, and the request does not wait (LockNoWait)
 	ErrLockWait                   // waited long for a lock on Key that another transaction holds: ask again, or give up
+	ErrFuture                     // a read was asked for at a time that cannot be read at
 )
 
 var codeNames = [...]string{"internal", "not leaseholder", "range mismatch", "unavailable", "ambiguous", "uncertain",
 	"retry at", "refresh failed", "aborted", "condition failed", "conflict", "too old", "fenced", "locked",
-	"lock wait"}
+	"lock wait", "no such time"}
 
 func (c Code) String() string {
 	if int(c) < len(codeNames) {

@@ -49,6 +49,20 @@ type Liveness struct {
 	Since clock.Instant    `msg:"gs"`
 	Nodes []NodeInfo       `msg:"n,omitempty"`
 	First *RangeDescriptor `msg:"r1,omitempty"` // the range that holds meta
+	// ClaimedEarliest and ClaimedLatest are what the sender's clock says, also while the node is fenced (clock.Claim); 0: it
+	// says nothing. Disproved are the nodes whose readings and the sender's excluded each other lately (clock.Vote).
+	ClaimedEarliest clock.Instant `msg:"ce"`
+	ClaimedLatest   clock.Instant `msg:"cl"`
+	Disproved       []NodeID      `msg:"dp,omitempty"`
+	// Closed are the closed timestamps of ranges that the sender leads and of which the receiver has a replica.
+	Closed []ClosedRange `msg:"cr,omitempty"`
+}
+
+// ClosedRange says that no write at or below TS will ever land in a range but those in its log up to Index.
+type ClosedRange struct {
+	Range RangeID         `msg:"r"`
+	Index uint64          `msg:"i"`
+	TS    clock.Timestamp `msg:"t"`
 }
 
 // SnapshotChunk is a part of a range's state, for a replica that is too far behind for the log.
@@ -76,8 +90,10 @@ type Join struct {
 	Error string     `msg:"e,omitempty"`
 }
 
-// ControlRequest asks a node something of its own, answered by a ControlRequest with Reply: for system tables.
+// ControlRequest asks a node something of its own, or to do something, answered by a ControlRequest with Reply: for system
+// tables and administration.
 type ControlRequest struct {
 	Kind  string `msg:"k"`
+	Arg   []byte `msg:"a,omitempty"`
 	Reply []byte `msg:"r,omitempty"`
 }

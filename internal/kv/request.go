@@ -68,6 +68,9 @@ type ReadRequest struct {
 	// Lock makes it a locking read: the keys asked for, and the rows found in the spans, are locked, and their newest
 	// versions are read. One above ReadTS makes the read uncertain, however far above.
 	Lock *ReadLock `msg:"lk,omitempty"`
+	// AnyReplica: nothing newer than ReadTS concerns the reader (ReadTS = Limit), so a replica whose closed timestamp has
+	// reached it may answer, leaseholder or not.
+	AnyReplica bool `msg:"ar,omitempty"`
 }
 
 // ReadResponse holds the rows: Values for Keys (empty: absent), Rows for each span.

@@ -475,6 +475,84 @@ func (z *BatchReply) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *ClosedRange) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "r"
+	o = append(o, 0x83, 0xa1, 0x72)
+	o = msgp.AppendUint64(o, uint64(z.Range))
+	// string "i"
+	o = append(o, 0xa1, 0x69)
+	o = msgp.AppendUint64(o, z.Index)
+	// string "t"
+	o = append(o, 0xa1, 0x74)
+	o, err = (*wireTimestamp)(&z.TS).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "TS")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ClosedRange) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "r":
+			{
+				var zb0002 uint64
+				zb0002, bts, err = msgp.ReadUint64Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Range")
+					return
+				}
+				z.Range = RangeID(zb0002)
+			}
+		case "i":
+			z.Index, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Index")
+				return
+			}
+		case "t":
+			bts, err = (*wireTimestamp)(&z.TS).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "TS")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ClosedRange) Msgsize() (s int) {
+	s = 1 + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + (*wireTimestamp)(&z.TS).Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *ClusterID) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	o = msgp.AppendBytes(o, (z)[:])
@@ -530,12 +608,16 @@ func (z Code) Msgsize() (s int) {
 func (z *ControlRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(2)
-	var zb0001Mask uint8 /* 2 bits */
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
 	_ = zb0001Mask
-	if z.Reply == nil {
+	if z.Arg == nil {
 		zb0001Len--
 		zb0001Mask |= 0x2
+	}
+	if z.Reply == nil {
+		zb0001Len--
+		zb0001Mask |= 0x4
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -546,6 +628,11 @@ func (z *ControlRequest) MarshalMsg(b []byte) (o []byte, err error) {
 		o = append(o, 0xa1, 0x6b)
 		o = msgp.AppendString(o, z.Kind)
 		if (zb0001Mask & 0x2) == 0 { // if not omitted
+			// string "a"
+			o = append(o, 0xa1, 0x61)
+			o = msgp.AppendBytes(o, z.Arg)
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
 			// string "r"
 			o = append(o, 0xa1, 0x72)
 			o = msgp.AppendBytes(o, z.Reply)
@@ -564,7 +651,7 @@ func (z *ControlRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 1 bits */
+	var zb0001Mask uint8 /* 2 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -580,13 +667,20 @@ func (z *ControlRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Kind")
 				return
 			}
+		case "a":
+			z.Arg, bts, err = msgp.ReadBytesBytes(bts, z.Arg)
+			if err != nil {
+				err = msgp.WrapError(err, "Arg")
+				return
+			}
+			zb0001Mask |= 0x1
 		case "r":
 			z.Reply, bts, err = msgp.ReadBytesBytes(bts, z.Reply)
 			if err != nil {
 				err = msgp.WrapError(err, "Reply")
 				return
 			}
-			zb0001Mask |= 0x1
+			zb0001Mask |= 0x2
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -596,17 +690,21 @@ func (z *ControlRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if (zb0001Mask & 0x1) == 0 {
-		z.Reply = nil
+	if zb0001Mask != 0x3 {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Arg = nil
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.Reply = nil
+		}
 	}
-
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ControlRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.StringPrefixSize + len(z.Kind) + 2 + msgp.BytesPrefixSize + len(z.Reply)
+	s = 1 + 2 + msgp.StringPrefixSize + len(z.Kind) + 2 + msgp.BytesPrefixSize + len(z.Arg) + 2 + msgp.BytesPrefixSize + len(z.Reply)
 	return
 }
 
@@ -1798,8 +1896,8 @@ func (z Key) Msgsize() (s int) {
 func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(5)
-	var zb0001Mask uint8 /* 5 bits */
+	zb0001Len := uint32(9)
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
 	if z.Nodes == nil {
 		zb0001Len--
@@ -1808,6 +1906,14 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.First == nil {
 		zb0001Len--
 		zb0001Mask |= 0x10
+	}
+	if z.Disproved == nil {
+		zb0001Len--
+		zb0001Mask |= 0x80
+	}
+	if z.Closed == nil {
+		zb0001Len--
+		zb0001Mask |= 0x100
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1860,6 +1966,40 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
+		// string "ce"
+		o = append(o, 0xa2, 0x63, 0x65)
+		o, err = (*wireInstant)(&z.ClaimedEarliest).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "ClaimedEarliest")
+			return
+		}
+		// string "cl"
+		o = append(o, 0xa2, 0x63, 0x6c)
+		o, err = (*wireInstant)(&z.ClaimedLatest).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "ClaimedLatest")
+			return
+		}
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
+			// string "dp"
+			o = append(o, 0xa2, 0x64, 0x70)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Disproved)))
+			for za0002 := range z.Disproved {
+				o = msgp.AppendUint32(o, uint32(z.Disproved[za0002]))
+			}
+		}
+		if (zb0001Mask & 0x100) == 0 { // if not omitted
+			// string "cr"
+			o = append(o, 0xa2, 0x63, 0x72)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Closed)))
+			for za0003 := range z.Closed {
+				o, err = z.Closed[za0003].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Closed", za0003)
+					return
+				}
+			}
+		}
 	}
 	return
 }
@@ -1874,7 +2014,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 2 bits */
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -1940,6 +2080,62 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x2
+		case "ce":
+			bts, err = (*wireInstant)(&z.ClaimedEarliest).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "ClaimedEarliest")
+				return
+			}
+		case "cl":
+			bts, err = (*wireInstant)(&z.ClaimedLatest).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "ClaimedLatest")
+				return
+			}
+		case "dp":
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Disproved")
+				return
+			}
+			if cap(z.Disproved) >= int(zb0003) {
+				z.Disproved = (z.Disproved)[:zb0003]
+			} else {
+				z.Disproved = make([]NodeID, zb0003)
+			}
+			for za0002 := range z.Disproved {
+				{
+					var zb0004 uint32
+					zb0004, bts, err = msgp.ReadUint32Bytes(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Disproved", za0002)
+						return
+					}
+					z.Disproved[za0002] = NodeID(zb0004)
+				}
+			}
+			zb0001Mask |= 0x4
+		case "cr":
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Closed")
+				return
+			}
+			if cap(z.Closed) >= int(zb0005) {
+				z.Closed = (z.Closed)[:zb0005]
+			} else {
+				z.Closed = make([]ClosedRange, zb0005)
+			}
+			for za0003 := range z.Closed {
+				bts, err = z.Closed[za0003].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Closed", za0003)
+					return
+				}
+			}
+			zb0001Mask |= 0x8
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1949,12 +2145,18 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x3 {
+	if zb0001Mask != 0xf {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Nodes = nil
 		}
 		if (zb0001Mask & 0x2) == 0 {
 			z.First = nil
+		}
+		if (zb0001Mask & 0x4) == 0 {
+			z.Disproved = nil
+		}
+		if (zb0001Mask & 0x8) == 0 {
+			z.Closed = nil
 		}
 	}
 	o = bts
@@ -1972,6 +2174,10 @@ func (z *Liveness) Msgsize() (s int) {
 		s += msgp.NilSize
 	} else {
 		s += z.First.Msgsize()
+	}
+	s += 3 + (*wireInstant)(&z.ClaimedEarliest).Msgsize() + 3 + (*wireInstant)(&z.ClaimedLatest).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Disproved) * (msgp.Uint32Size)) + 3 + msgp.ArrayHeaderSize
+	for za0003 := range z.Closed {
+		s += z.Closed[za0003].Msgsize()
 	}
 	return
 }
@@ -2439,12 +2645,16 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 				o = msgp.AppendNil(o)
 			} else {
 				// check for omitted fields
-				zb0006Len := uint32(2)
-				var zb0006Mask uint8 /* 2 bits */
+				zb0006Len := uint32(3)
+				var zb0006Mask uint8 /* 3 bits */
 				_ = zb0006Mask
-				if z.Control.Reply == nil {
+				if z.Control.Arg == nil {
 					zb0006Len--
 					zb0006Mask |= 0x2
+				}
+				if z.Control.Reply == nil {
+					zb0006Len--
+					zb0006Mask |= 0x4
 				}
 				// variable map header, size zb0006Len
 				o = append(o, 0x80|uint8(zb0006Len))
@@ -2455,6 +2665,11 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 					o = append(o, 0xa1, 0x6b)
 					o = msgp.AppendString(o, z.Control.Kind)
 					if (zb0006Mask & 0x2) == 0 { // if not omitted
+						// string "a"
+						o = append(o, 0xa1, 0x61)
+						o = msgp.AppendBytes(o, z.Control.Arg)
+					}
+					if (zb0006Mask & 0x4) == 0 { // if not omitted
 						// string "r"
 						o = append(o, 0xa1, 0x72)
 						o = msgp.AppendBytes(o, z.Control.Reply)
@@ -2806,7 +3021,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					err = msgp.WrapError(err, "Control")
 					return
 				}
-				var zb0011Mask uint8 /* 1 bits */
+				var zb0011Mask uint8 /* 2 bits */
 				_ = zb0011Mask
 				for zb0011 > 0 {
 					zb0011--
@@ -2822,13 +3037,20 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 							err = msgp.WrapError(err, "Control", "Kind")
 							return
 						}
+					case "a":
+						z.Control.Arg, bts, err = msgp.ReadBytesBytes(bts, z.Control.Arg)
+						if err != nil {
+							err = msgp.WrapError(err, "Control", "Arg")
+							return
+						}
+						zb0011Mask |= 0x1
 					case "r":
 						z.Control.Reply, bts, err = msgp.ReadBytesBytes(bts, z.Control.Reply)
 						if err != nil {
 							err = msgp.WrapError(err, "Control", "Reply")
 							return
 						}
-						zb0011Mask |= 0x1
+						zb0011Mask |= 0x2
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
@@ -2838,10 +3060,14 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 				// Clear omitted fields.
-				if (zb0011Mask & 0x1) == 0 {
-					z.Control.Reply = nil
+				if zb0011Mask != 0x3 {
+					if (zb0011Mask & 0x1) == 0 {
+						z.Control.Arg = nil
+					}
+					if (zb0011Mask & 0x2) == 0 {
+						z.Control.Reply = nil
+					}
 				}
-
 			}
 			zb0001Mask |= 0x80
 		default:
@@ -2940,7 +3166,7 @@ func (z *Message) Msgsize() (s int) {
 	if z.Control == nil {
 		s += msgp.NilSize
 	} else {
-		s += 1 + 2 + msgp.StringPrefixSize + len(z.Control.Kind) + 2 + msgp.BytesPrefixSize + len(z.Control.Reply)
+		s += 1 + 2 + msgp.StringPrefixSize + len(z.Control.Kind) + 2 + msgp.BytesPrefixSize + len(z.Control.Arg) + 2 + msgp.BytesPrefixSize + len(z.Control.Reply)
 	}
 	return
 }
@@ -4178,8 +4404,8 @@ func (z *ReadLock) Msgsize() (s int) {
 func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(11)
-	var zb0001Mask uint16 /* 11 bits */
+	zb0001Len := uint32(12)
+	var zb0001Mask uint16 /* 12 bits */
 	_ = zb0001Mask
 	if z.CanBump == false {
 		zb0001Len--
@@ -4204,6 +4430,10 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Lock == nil {
 		zb0001Len--
 		zb0001Mask |= 0x400
+	}
+	if z.AnyReplica == false {
+		zb0001Len--
+		zb0001Mask |= 0x800
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -4289,6 +4519,11 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
+		if (zb0001Mask & 0x800) == 0 { // if not omitted
+			// string "ar"
+			o = append(o, 0xa2, 0x61, 0x72)
+			o = msgp.AppendBool(o, z.AnyReplica)
+		}
 	}
 	return
 }
@@ -4303,7 +4538,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 6 bits */
+	var zb0001Mask uint8 /* 7 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -4426,6 +4661,13 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x20
+		case "ar":
+			z.AnyReplica, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "AnyReplica")
+				return
+			}
+			zb0001Mask |= 0x40
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -4435,7 +4677,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x3f {
+	if zb0001Mask != 0x7f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.CanBump = false
 		}
@@ -4453,6 +4695,9 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x20) == 0 {
 			z.Lock = nil
+		}
+		if (zb0001Mask & 0x40) == 0 {
+			z.AnyReplica = false
 		}
 	}
 	o = bts
@@ -4475,6 +4720,7 @@ func (z *ReadRequest) Msgsize() (s int) {
 	} else {
 		s += z.Lock.Msgsize()
 	}
+	s += 3 + msgp.BoolSize
 	return
 }
 

@@ -7,6 +7,8 @@
 //	    clock's earliest has passed the mark that the process before left. So whatever the clock was then, and however far
 //	    back it is now, a new transaction starts above everything that this node ever stamped.
 //	N3  A message from another cluster is not handled.
+//	N4  A node whose clock gives no readings stays up and gives its leases to others: at once if the clock is fenced, after
+//	    a second if it is silent for another reason. When the clock gives readings again the node serves again, by itself.
 //
 // Starting a node is a sequence, each step of which may wait and says what it waits for:
 //

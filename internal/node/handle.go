@@ -29,6 +29,7 @@ func (n *Node) Handle(m *kv.Message) *kv.Message {
 		n.Store.HandleRaft(m.Raft)
 	case m.Liveness != nil:
 		n.Cluster.HandleLiveness(m)
+		n.Store.HandleClosed(m.Liveness.Closed)
 	case m.Snapshot != nil:
 		return &kv.Message{Ack: n.Store.HandleSnapshot(m.Snapshot)}
 	case m.Control != nil:
@@ -59,20 +60,29 @@ func (n *Node) notYet(m *kv.Message) *kv.Message {
 // OnControl sets the func that answers what a node is asked of its own, for system tables. It is called before Start.
 func (n *Node) OnControl(kind string, fn func() []byte) { n.controls[kind] = fn }
 
+// OnCommand sets the func that carries out what a node is told to do, for administration. It is called before Start.
+func (n *Node) OnCommand(kind string, fn func(arg []byte) []byte) { n.commands[kind] = fn }
+
 func (n *Node) control(c *kv.ControlRequest) *kv.ControlRequest {
 	out := &kv.ControlRequest{Kind: c.Kind}
 	if fn := n.controls[c.Kind]; fn != nil {
 		out.Reply = fn()
+	} else if fn := n.commands[c.Kind]; fn != nil {
+		out.Reply = fn(c.Arg)
 	}
 	return out
 }
 
 // Ask asks a node (this one included) something of its own.
-func (n *Node) Ask(node kv.NodeID, kind string) ([]byte, error) {
+func (n *Node) Ask(node kv.NodeID, kind string) ([]byte, error) { return n.Command(node, kind, nil) }
+
+// Command tells a node (this one included) to do something. An error means that it may or may not have been done.
+func (n *Node) Command(node kv.NodeID, kind string, arg []byte) ([]byte, error) {
+	c := &kv.ControlRequest{Kind: kind, Arg: arg}
 	if node == n.self.ID {
-		return n.control(&kv.ControlRequest{Kind: kind}).Reply, nil
+		return n.control(c).Reply, nil
 	}
-	answer, err := n.opts.Transport.Call(node, &kv.Message{Control: &kv.ControlRequest{Kind: kind}}, controlLimit)
+	answer, err := n.opts.Transport.Call(node, &kv.Message{Control: c}, controlLimit)
 	if err != nil {
 		return nil, fmt.Errorf("ask node %d: %w", node, err)
 	}

@@ -81,6 +81,11 @@ func (n *Node) handleJoin(j *kv.Join) *kv.Join {
 	if !n.serving.Fired() {
 		return fail(fmt.Errorf("node %d is starting and cannot take in another yet", n.self.ID))
 	}
+	if n.opts.RefuseJoin != nil {
+		if err := n.opts.RefuseJoin(j.Info); err != nil {
+			return fail(err)
+		}
+	}
 	ctx := route.WithDeadline(n.ctx, n.rt.Now()+joinLimit)
 	var id uint64
 	for id <= 1 { // 1 is the first node's; the counter does not know

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -20,6 +21,9 @@ const (
 	nodesNote     = "nodes"
 	promiseNote   = "promises"
 	announceEvery = time.Second
+	// giveUpAfter is how long a clock may be silent (a step was seen, the source was lost for too long) before the leases
+	// go. Longer than a source usually needs to learn something new; a fence does not pass so quickly and has no such time.
+	giveUpAfter = time.Second
 )
 
 // Node is one node's rooms. The fields are set by Open and not changed after.
@@ -38,6 +42,7 @@ type Node struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	controls  map[string]func() []byte
+	commands  map[string]func([]byte) []byte
 	assembled rt.Signal // messages can be handled
 	serving   rt.Signal // Start has been called
 	stopped   rt.Signal
@@ -61,6 +66,7 @@ func New(o Options) (*Node, error) {
 		opts: o, rt: o.RT, log: o.Log, self: o.Self, ctx: ctx, cancel: cancel,
 		stamps:    &stamps{rt: o.RT, clock: o.Clock, eng: o.Engines, log: o.Log},
 		controls:  map[string]func() []byte{},
+		commands:  map[string]func([]byte) []byte{},
 		assembled: o.RT.NewSignal(), serving: o.RT.NewSignal(), stopped: o.RT.NewSignal(),
 		Metrics: Metrics{cluster.NewMetrics(), replica.NewMetrics(), route.NewMetrics(), txn.NewMetrics()},
 	}, nil
@@ -104,8 +110,11 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		Persist: func(t clock.Instant) error {
 			return o.Engines.SetNote(promiseNote, binary.BigEndian.AppendUint64(nil, uint64(t)))
 		},
-		NodesChanged: n.saveNodes,
-		Metrics:      n.Metrics.Cluster, Log: n.log,
+		NodesChanged: n.saveNodes, Unsafe: o.UnsafePromises,
+		Closed:  func() func(kv.NodeID) []kv.ClosedRange { return n.Store.CloseTimestamps() },
+		Vote:    o.Vote,
+		Fenced:  func() { n.rt.Go("give up", n.Store.GiveUp) },
+		Metrics: n.Metrics.Cluster, Log: n.log,
 	})
 	if err != nil {
 		return err
@@ -138,7 +147,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		Alive: n.Cluster.Alive, Metrics: n.Metrics.Route, Log: n.log,
 	})
 	n.DB = txn.Open(txn.DBOptions{
-		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe,
+		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe, SafeTime: n.Store.SafeTime,
 		Metrics: n.Metrics.Txn, Log: n.log,
 	})
 	return nil
@@ -178,6 +187,7 @@ func (n *Node) Start() error {
 	n.Store.Start()
 	n.rt.Go("stamps", n.extendStamps)
 	n.rt.Go("announce", n.announce)
+	n.rt.Go("fence", n.watchReadings)
 	n.rt.Go("register", n.registerSelf)
 	n.serving.Fire()
 	return nil
@@ -215,6 +225,10 @@ func (n *Node) Self() kv.NodeInfo {
 	return n.self
 }
 
+// AwaitedMark is how long it takes until the clock has passed every timestamp that an earlier process of this node may have
+// given out (N2); 0: it has, or gives no readings.
+func (n *Node) AwaitedMark() time.Duration { return n.stamps.left() }
+
 // Serving reports whether Start has been called and Stop has not.
 func (n *Node) Serving() bool { return n.serving.Fired() && !n.stopped.Fired() }
 
@@ -225,8 +239,29 @@ func (n *Node) pollClock() {
 	}
 }
 
+// watchReadings gives the leases to others while our clock gives no readings (N4).
+func (n *Node) watchReadings() {
+	var refusing time.Duration // since when; 0: it gives readings
+	for !n.stopped.Wait(n.opts.ClockPoll) {
+		_, err := n.opts.Clock.Now()
+		switch now := n.rt.Now(); {
+		case err == nil:
+			refusing = 0
+			continue
+		case refusing == 0:
+			refusing = now
+		}
+		if errors.Is(err, clock.ErrFenced) || n.rt.Now()-refusing >= giveUpAfter {
+			n.Store.GiveUp()
+		}
+	}
+}
+
 func (n *Node) extendStamps() {
 	for !n.stopped.Wait(stampEvery) {
+		if _, err := n.opts.Clock.Now(); err != nil {
+			continue // nothing is stamped without a reading
+		}
 		if err := n.stamps.extend(); err != nil {
 			n.log.Warn("the mark of stamps was not raised; new transactions may have to", "err", err)
 		}
@@ -241,7 +276,9 @@ func (n *Node) announce() {
 		n.Cluster.Update(func(i *kv.NodeInfo) {
 			i.Source, i.Fenced = st.Source, ""
 			if err != nil {
-				i.Fenced = err.Error()
+				if i.Fenced, _ = st.Refusal(); i.Fenced == "" {
+					i.Fenced = err.Error() // it has changed between the two
+				}
 			} else {
 				i.Bound = now.Width() / 2
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/storage"
 )
 
 // promiseMark is the high water of the promises that an earlier process gave.
@@ -32,14 +33,23 @@ func (n *Node) saveNodes(nodes []kv.NodeInfo) {
 }
 
 func (n *Node) loadNodes() []kv.NodeInfo {
-	v, ok, err := n.opts.Engines.Note(nodesNote)
+	nodes, err := KnownNodes(n.opts.Engines)
+	if err != nil {
+		n.log.Warn("the kept list of nodes is unreadable; the others are found through --join", "err", err)
+	}
+	return nodes
+}
+
+// KnownNodes lists the nodes of the cluster that a store has heard of, itself included if there were others; none: it has
+// always been alone, or is new.
+func KnownNodes(e *storage.Engines) ([]kv.NodeInfo, error) {
+	v, ok, err := e.Note(nodesNote)
 	if err != nil || !ok {
-		return nil
+		return nil, err
 	}
 	var j kv.Join
 	if _, err := j.UnmarshalMsg(v); err != nil {
-		n.log.Warn("the kept list of nodes is unreadable; the others are found through --join", "err", err)
-		return nil
+		return nil, err
 	}
-	return j.Nodes
+	return j.Nodes, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/cluster"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/replica"
 	"github.com/longitude-db/longitude/internal/rt"
@@ -25,6 +26,8 @@ type Options struct {
 	Bootstrap bool
 	// Join carries a join message to any node of the cluster and returns its answer. It is called again until one answers.
 	Join func(*kv.Message) (*kv.Message, error)
+	// RefuseJoin, if set, says why no other node can be taken in now; nil: one can.
+	RefuseJoin func(kv.NodeInfo) error
 	// JoinLimit is how long joining is tried; 0: for ever.
 	JoinLimit time.Duration
 	// ReplicationFactor is how many replicas a range gets once there are so many nodes; default 3.
@@ -33,15 +36,18 @@ type Options struct {
 	Promise, Heartbeat time.Duration
 	// Tick is the interval of Raft's heartbeats; 0: package replica's default.
 	Tick time.Duration
+	// Vote are the options of the vote on clocks (clock.Vote); the zero value is right.
+	Vote clock.VoteOptions
 	// ClockPoll is the time between two polls of the clock's source; 0: 100 ms.
 	ClockPoll time.Duration
 	// OnFatal is told, once, why the store had to stop: its disk failed, or its data contradict themselves.
 	OnFatal func(error)
 	// Tune, if set, changes the replicas' options, for simulation: small limits make rare paths common.
 	Tune func(*replica.Options)
-	// Unsafe is for negative controls alone.
-	Unsafe txn.Unsafe
-	Log    *slog.Logger
+	// Unsafe and UnsafePromises are for negative controls alone, as are those that Tune can set.
+	Unsafe         txn.Unsafe
+	UnsafePromises cluster.Unsafe
+	Log            *slog.Logger
 }
 
 func (o *Options) fill() error {

@@ -34,6 +34,8 @@ type stamps struct {
 	log   *slog.Logger
 	mu    sync.Mutex   // one write of the mark at a time, so that it never goes back; held over the sync
 	mark  atomic.Int64 // durable
+	// awaited is the mark of an earlier process that the clock has not passed yet; 0: none.
+	awaited atomic.Int64
 }
 
 // load returns the mark that an earlier process left, 0 on a new store.
@@ -111,6 +113,8 @@ func (s *stamps) awaitPassed(stopped rt.Signal) error {
 		return err
 	}
 	s.mark.Store(int64(mark))
+	s.awaited.Store(int64(mark))
+	defer s.awaited.Store(0)
 	said := s.rt.Now()
 	for first := true; ; first = false {
 		now, err := s.clock.Now()
@@ -120,10 +124,11 @@ func (s *stamps) awaitPassed(stopped rt.Signal) error {
 		if first || s.rt.Now()-said > 5*time.Second {
 			said = s.rt.Now()
 			if err != nil {
-				s.log.Warn("waiting for the clock", "err", err, "status", s.clock.Status().String())
+				what, hint := s.clock.Status().Refusal()
+				s.log.Warn("waiting for the clock", "why", what, "hint", hint)
 			} else if left := mark.Sub(now.Earliest); left > 2*stampAhead {
-				s.log.Warn("the clock is behind timestamps that this node gave out before it was stopped; serving begins when it has passed them",
-					"behind", left, "hint", "compare the machine's clock with a reference (chronyc tracking)")
+				s.log.Warn("waiting: the clock is behind timestamps that this node gave out before it was stopped; serving begins when it has passed them",
+					"seconds", left.Seconds(), "hint", "the clock was ahead then, or is behind now: compare it with a reference (chronyc tracking)")
 			}
 		}
 		wait := 20 * time.Millisecond
@@ -134,4 +139,17 @@ func (s *stamps) awaitPassed(stopped rt.Signal) error {
 			return kv.Errorf(kv.ErrUnavailable, "stopped while waiting for the clock")
 		}
 	}
+}
+
+// left is for how long the mark of an earlier process is still waited for; 0: it is not.
+func (s *stamps) left() time.Duration {
+	mark := s.awaited.Load()
+	if mark == 0 {
+		return 0
+	}
+	now, err := s.clock.Now()
+	if err != nil {
+		return 0
+	}
+	return max(0, clock.Instant(mark).Sub(now.Earliest))
 }

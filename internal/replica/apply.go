@@ -17,6 +17,9 @@ import (
 func (r *Replica) apply(es []*raftpb.Entry) bool {
 	a := &application{r: r, b: r.store.opts.Engines.State.NewBatch()}
 	defer func() { a.b.Close() }()
+	if r.store.opts.Unsafe.Disorder {
+		es = disorder(es)
+	}
 	for _, e := range es {
 		if err := a.entry(e); err != nil {
 			r.fatal(err)
@@ -176,6 +179,7 @@ func (a *application) commitWith(between func()) error {
 	}
 	a.b.Close()
 	a.b = r.store.opts.Engines.State.NewBatch()
+	r.appliedIndex.Store(r.applied.index)
 	between()
 	for _, o := range a.done {
 		r.proposals.applied(o.c, o.e)

@@ -45,7 +45,13 @@ func (s *Store) execute(q *kv.Request) kv.Response {
 	} else if q.Locks != nil {
 		resp = r.serveLocks(q)
 	} else {
-		resp = r.serve(q)
+		past := false
+		if q.Read != nil && q.Read.AnyReplica {
+			resp, past = r.readClosed(q)
+		}
+		if !past {
+			resp = r.serve(q)
+		}
 	}
 	if resp.Err != nil && resp.Err.Node == 0 {
 		resp.Err.Node = s.opts.Node
@@ -66,6 +72,8 @@ func (r *Replica) serve(q *kv.Request) (resp kv.Response) {
 		}
 		resp, met := r.attempt(q, &w, l)
 		switch {
+		case !met && w != nil:
+			return r.store.opts.Unsafe.released(resp)
 		case !met:
 			return resp
 		case l.waits():
@@ -141,16 +149,22 @@ func (r *Replica) attempt(q *kv.Request, w **conflict.Request, l *locking) (_ kv
 	if *w != nil {
 		pushed = (*w).Pushed
 	}
+	applied := func() {}
+	if q.Write != nil {
+		applied = r.closing.begin() // before the timestamp cache is asked (F1)
+	}
 	d, view, res, kerr := r.evaluate(l.wider(q), pushed, l.skipped())
 	if kerr == nil && len(res.Conflicts) == 0 && res.Response.Err == nil {
 		stands := false
 		if stands, kerr = l.during(&res.Response); kerr == nil && !stands {
+			applied()
 			guard.Release()
 			return kv.Response{}, true
 		}
 	}
 	switch {
 	case kerr != nil:
+		applied()
 		guard.Release()
 		return failed(kerr), false
 	case len(res.Conflicts) > 0:
@@ -158,14 +172,17 @@ func (r *Replica) attempt(q *kv.Request, w **conflict.Request, l *locking) (_ kv
 			*w = r.conflicts.Request(q)
 		}
 		(*w).Watch(res.Conflicts)
+		applied()
 		guard.Release()
 		return kv.Response{}, true
 	case len(res.Batch) == 0:
+		applied()
 		guard.Release()
 		return res.Response, false
 	}
 	cmd := command{Term: view.term, Generation: d.Generation, Batch: res.Batch}
 	kerr = r.proposeWait(&proposal{cmd: cmd}, func(*kv.Error) {
+		applied()
 		guard.Release() // only now: until the outcome is known the write may still land
 		r.conflicts.Released(res.Released)
 	})

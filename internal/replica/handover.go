@@ -130,7 +130,7 @@ func (r *Replica) pushHandover() {
 	}
 	d := r.desc.Load()
 	nodes := slices.DeleteFunc(votersOf(d), func(n kv.NodeID) bool {
-		return n == r.store.opts.Node || !r.store.opts.Cluster.Alive(n)
+		return n == r.store.opts.Node || !r.store.opts.Cluster.Serves(n)
 	})
 	to := h.target
 	if h.tried > 1 && len(nodes) > 0 {
@@ -168,7 +168,7 @@ func (s *Store) drain(limit time.Duration) {
 	}
 }
 
-// successor is the live voter whose log is longest; 0: there is none.
+// successor is the voter that can serve and whose log is longest; 0: there is none.
 func (r *Replica) successor() (to kv.NodeID) {
 	d, st := r.desc.Load(), r.stats.Load()
 	if d == nil {
@@ -176,7 +176,7 @@ func (r *Replica) successor() (to kv.NodeID) {
 	}
 	var best uint64
 	for _, m := range d.Replicas {
-		if match := st.Match[m.ID]; !m.Learner && m.Node != r.store.opts.Node && r.store.opts.Cluster.Alive(m.Node) && match > best {
+		if match := st.Match[m.ID]; !m.Learner && m.Node != r.store.opts.Node && r.store.opts.Cluster.Serves(m.Node) && match > best {
 			to, best = m.Node, match
 		}
 	}

@@ -147,6 +147,7 @@ func (m *member) start(bootstrap bool) {
 	m.c, err = cluster.New(cluster.Options{
 		RT: m.rt, Clock: m.clock, Transport: m, Self: kv.NodeInfo{ID: m.id, Started: h.now()}, Nodes: append(infos, kv.NodeInfo{ID: 1}),
 		HighWater: high, Log: log,
+		Closed:  func() func(kv.NodeID) []kv.ClosedRange { return m.s.CloseTimestamps() },
 		Persist: func(t clock.Instant) error { return eng.SetNote("high", []byte(fmt.Sprint(t))) },
 	})
 	if err != nil {
@@ -227,6 +228,7 @@ func (m *member) handle(msg *kv.Message) *kv.Message {
 		m.s.HandleRaft(msg.Raft)
 	case msg.Liveness != nil:
 		m.c.HandleLiveness(msg)
+		m.s.HandleClosed(msg.Liveness.Closed)
 	case msg.Snapshot != nil:
 		return &kv.Message{Ack: m.s.HandleSnapshot(msg.Snapshot)}
 	case msg.Batch != nil:

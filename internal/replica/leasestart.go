@@ -1,5 +1,7 @@
 package replica
 
+import "github.com/longitude-db/longitude/clock"
+
 // startLease opens the lease of a new leader for serving, once everything that earlier leaders may have acknowledged is
 // applied: its own first entry is in the log behind all of that.
 //
@@ -29,6 +31,9 @@ func (r *Replica) startLease() {
 	}
 	// There is no view now, so whoever was let in by the earlier one has left its mark in served (leaseUse.check).
 	low := r.low.Forward(now.Limit()).Forward(r.lease.servedSoFar())
+	if r.store.opts.Unsafe.ForgetReads {
+		low = clock.Timestamp{}
+	}
 	r.reads.Raise(low)
 	r.store.observed.Forward(low)
 	r.lease.change(func(l *leaseCore) { l.start(low) })

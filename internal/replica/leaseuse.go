@@ -18,6 +18,7 @@ type leaseUse struct {
 	voters  func() []kv.NodeID
 	metrics *Metrics
 	lost    func() // called when the lease ends or begins; it does not block
+	early   bool   // Unsafe.EarliestLease
 
 	mu   sync.Mutex
 	core leaseCore
@@ -35,7 +36,7 @@ type leaseView struct {
 }
 
 func newLeaseUse(s *Store, voters func() []kv.NodeID) *leaseUse {
-	l := &leaseUse{cluster: s.opts.Cluster, clock: s.opts.Clock, node: s.opts.Node, voters: voters, metrics: s.opts.Metrics}
+	l := &leaseUse{cluster: s.opts.Cluster, clock: s.opts.Clock, node: s.opts.Node, voters: voters, metrics: s.opts.Metrics, early: s.opts.Unsafe.EarliestLease}
 	l.core.self = s.opts.Node
 	l.served.Store(&clock.Timestamp{})
 	return l
@@ -45,7 +46,7 @@ func newLeaseUse(s *Store, voters func() []kv.NodeID) *leaseUse {
 // them is then in order with every other lease of the range, however long it takes: another can begin only when true time
 // is past T, or with a low water above ts.
 func (l *leaseUse) check(ts clock.Timestamp) (*leaseView, *kv.Error) {
-	now, err := l.clock.Now()
+	now, err := l.reading()
 	if err != nil {
 		return nil, kv.Errorf(kv.ErrFenced, "node %d does not know the time well enough: %v", l.node, err)
 	}
@@ -71,6 +72,15 @@ func (l *leaseUse) check(ts clock.Timestamp) (*leaseView, *kv.Error) {
 		panic("replica: served beyond the lease")
 	}
 	return v, nil
+}
+
+// reading is what leases are held against.
+func (l *leaseUse) reading() (clock.Interval, error) {
+	now, err := l.clock.Now()
+	if l.early {
+		now.Latest = now.Earliest
+	}
+	return now, err
 }
 
 // serves is L2.
@@ -160,7 +170,7 @@ func (l *leaseUse) over(giveUp bool) bool {
 
 // holds reports whether a lease can be used right now, and its term.
 func (l *leaseUse) holds() (term uint64, ok bool) {
-	now, err := l.clock.Now()
+	now, err := l.reading()
 	if err != nil {
 		return 0, false
 	}

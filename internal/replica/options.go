@@ -52,6 +52,10 @@ type Options struct {
 	// CollectInterval is the time between two searches for records of finished transactions that are no longer needed;
 	// default 1 min. Records are kept for eval.Retention in any case.
 	CollectInterval time.Duration
+	// ClosedLag is how far behind the present timestamps are closed, so that any replica can serve reads of them; default
+	// 3 s. Shorter: reads of the past are fresher, and transactions that take longer than this are pushed and have to
+	// refresh what they read. Negative: nothing is closed.
+	ClosedLag time.Duration
 	// KeepEntries and KeepBytes are how much of the log is kept for followers that are slow or away; default 4096 and
 	// 16 MiB. Beyond either they need a snapshot.
 	KeepEntries uint64
@@ -65,6 +69,9 @@ type Options struct {
 	// DiskDelay, if set, says how long the disk is to take before it makes a batch of the log durable, and before it
 	// says so: for simulation, where disks are memory and would take no time at all.
 	DiskDelay func() time.Duration
+
+	// Unsafe is for negative controls alone.
+	Unsafe Unsafe
 
 	Metrics *Metrics
 	Log     *slog.Logger
@@ -82,6 +89,7 @@ func (o *Options) fill() error {
 	o.LockPatience = min(o.LockPatience, o.RequestLimit/4)
 	set(&o.FlushInterval, 30*time.Second)
 	set(&o.CollectInterval, time.Minute)
+	set(&o.ClosedLag, 3*time.Second)
 	set(&o.KeepEntries, 4096)
 	set(&o.KeepBytes, 16<<20)
 	set(&o.MaxCommand, 64<<20)

@@ -2,7 +2,7 @@ package replica
 
 import "github.com/longitude-db/longitude/internal/kv"
 
-// preference is how a leader finds out that another node should lead: the descriptor's Preferred, if that is alive and has
+// preference is how a leader finds out that another node should lead: the descriptor's Preferred, if that can serve and has
 // kept up for a while. Only the range's task uses it.
 type preference struct {
 	ready int // ticks for which the preferred node could have led
@@ -35,7 +35,7 @@ func (r *Replica) considerPreferred() {
 	d := r.desc.Load()
 	to, ok := d.On(d.Preferred)
 	able := ok && !to.Learner && to.Node != r.store.opts.Node && r.handover == nil &&
-		r.store.opts.Cluster.Alive(to.Node) && r.matches()[to.ID]+preferLag >= r.raftLog.last.index
+		r.store.opts.Cluster.Serves(to.Node) && r.matches()[to.ID]+preferLag >= r.raftLog.last.index
 	if r.prefer.tick(able) {
 		r.store.tasks.Go("prefer", func() {
 			if e := r.transferLease(to.Node, false); e != nil && e.Code != kv.ErrNotLeaseholder {

@@ -38,7 +38,13 @@ type Replica struct {
 	reads     *tscache.Cache
 	conflicts *conflict.Waits
 	locks     *locks
+	closing   closing
+	closed    closed
 	admin     mutex // one change of the descriptor at a time
+
+	// appliedIndex is applied.index as far as state shows it. It is set before the proposers hear of it.
+	appliedIndex atomic.Uint64
+	replacing    atomic.Bool // a snapshot is on its way into state
 
 	// What only the range's task uses.
 	rn        *raft.RawNode
@@ -58,6 +64,7 @@ type Replica struct {
 	// For tables and the store's own loops.
 	published atomic.Uint64 // generation that is known to be published
 	tooLong   atomic.Bool   // the log is larger than it should be
+	givingUp  atomic.Bool   // a task is at it (GiveUp)
 	stats     atomic.Pointer[replicaStats]
 }
 
@@ -134,6 +141,7 @@ func (r *Replica) load(desc *kv.RangeDescriptor) (err error) {
 	if err != nil {
 		return err
 	}
+	r.appliedIndex.Store(r.applied.index)
 	r.desc.Store(desc)
 	r.observe()
 	return nil

@@ -83,6 +83,8 @@ func (r *Replica) applySnapshot(at entryID) bool {
 		r.fatal(fmt.Errorf("raft wants a snapshot at %d that has not been received", at.index))
 		return false
 	}
+	r.replacing.Store(true)
+	defer r.replacing.Store(false)
 	if err := r.replaceState(s); err != nil {
 		r.fatal(fmt.Errorf("snapshot at %d: %w", at.index, err))
 		return false
@@ -96,6 +98,7 @@ func (r *Replica) applySnapshot(at entryID) bool {
 	}
 	r.proposals.lost()
 	r.setDescriptor(s.desc)
+	r.appliedIndex.Store(at.index)
 	r.store.opts.Metrics.SnapshotsReceived.Inc()
 	r.log.Info("snapshot applied", "at", at.index, "range", s.desc)
 	return true

@@ -100,6 +100,11 @@ func (e *engine) group(due []*item) (out []*batch) {
 		}
 		it.desc = d
 		n := e.r.choose(d, it.tries)
+		if it.tries+it.redirects == 0 && anyReplica(&it.req) && e.r.o.Local != nil {
+			if _, here := d.On(e.r.o.Node); here {
+				n = e.r.o.Node // it may be able to answer; if not it says who leads
+			}
+		}
 		if n == 0 {
 			it.fail(kv.Errorf(kv.ErrInternal, "descriptor without a voter: %s", d))
 			continue
@@ -115,6 +120,8 @@ func (e *engine) group(due []*item) (out []*batch) {
 	}
 	return out
 }
+
+func anyReplica(q *kv.Request) bool { return q.Read != nil && q.Read.AnyReplica }
 
 // choose picks the replica to ask: the known leaseholder first; after failures the others in turn. Nodes that seem dead
 // come last.
@@ -212,7 +219,9 @@ func (e *engine) again(it *item, n kv.NodeID, why *kv.Error) {
 func (e *engine) answer(it *item, n kv.NodeID, resp *kv.Response) {
 	err := resp.Err
 	if err == nil {
-		e.r.cache.lead(it.desc.ID, n)
+		if !anyReplica(&it.req) { // who leads is not known then
+			e.r.cache.lead(it.desc.ID, n)
+		}
 		it.done, it.res.Node, it.res.Request, it.res.Response = true, n, it.sent, resp
 		return
 	}

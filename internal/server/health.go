@@ -13,6 +13,8 @@ type check struct {
 	OK     bool   `json:"ok"`
 	Reason string `json:"reason"`         // what is so, with values
 	Hint   string `json:"hint,omitempty"` // what to do if it is not OK
+	// WaitSeconds is how long it still takes by itself, if that is known.
+	WaitSeconds float64 `json:"wait_seconds,omitempty"`
 }
 
 // health is what /healthz answers.
@@ -26,7 +28,7 @@ type health struct {
 // healthNow looks at everything, so that all that is wrong is shown at once.
 func (s *Server) healthNow() health {
 	h := health{Status: "ok", Phase: s.phase.Load().(string)}
-	h.Checks = append(h.Checks, check{"lifecycle", h.Phase == phaseServing, h.Phase, ""})
+	h.Checks = append(h.Checks, check{Name: "lifecycle", OK: h.Phase == phaseServing, Reason: h.Phase})
 	h.Checks = append(h.Checks, s.clockCheck(), s.storeCheck())
 	if n := s.running(); n != nil {
 		self := n.Self()
@@ -41,20 +43,34 @@ func (s *Server) healthNow() health {
 	return h
 }
 
+// clockCheck: a node is not ready while its clock gives no readings, and after a restart until the clock has passed every
+// timestamp that the process before gave out.
 func (s *Server) clockCheck() check {
 	st := s.clock.Status()
-	c := check{"clock", st.Err == nil, st.String(), ""}
-	if st.Err != nil {
-		c.Hint = "see `chronyc tracking`; to run on an assumed bound instead, start with --clock=static:500ms"
+	if what, hint := st.Refusal(); what != "" {
+		return check{Name: "clock", Reason: what, Hint: hint}
+	}
+	c := check{Name: "clock", OK: true, Reason: st.String()}
+	if n := s.opening.Load(); n != nil {
+		if left := n.AwaitedMark(); left > 0 {
+			c.OK, c.WaitSeconds = false, left.Seconds()
+			c.Reason = fmt.Sprintf("the clock is %.3f seconds behind timestamps that this node may have given out before it was stopped; serving begins when it has passed them", left.Seconds())
+			if left > suspiciousMark {
+				c.Hint = "the clock was ahead then, or is behind now: compare it with a reference (`chronyc tracking`); the wait ends by itself, in as many seconds"
+			}
+		}
 	}
 	return c
 }
 
+// suspiciousMark is longer than any wait after a kill is on a machine whose clock is right.
+const suspiciousMark = 4 * time.Second
+
 func (s *Server) storeCheck() check {
 	if err := s.engines.Failed(); err != nil {
-		return check{"store", false, err.Error(), ""}
+		return check{Name: "store", Reason: err.Error()}
 	}
-	return check{"store", true, s.opts.Store, ""}
+	return check{Name: "store", OK: true, Reason: s.opts.Store}
 }
 
 // peersCheck: without a majority of the known nodes most ranges have no quorum. A node alone in its cluster is one.
@@ -66,7 +82,7 @@ func (s *Server) peersCheck() check {
 			alive++
 		}
 	}
-	c := check{"nodes", 2*alive > len(nodes), fmt.Sprintf("%d of %d known nodes are alive", alive, len(nodes)), ""}
+	c := check{Name: "nodes", OK: 2*alive > len(nodes), Reason: fmt.Sprintf("%d of %d known nodes are alive", alive, len(nodes))}
 	if !c.OK {
 		c.Hint = "start the missing nodes, or mend the network between them; ranges without a majority of replicas serve nothing"
 	}

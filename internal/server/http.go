@@ -14,7 +14,7 @@ import (
 func (s *Server) serveHTTP(l net.Listener) {
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.registry.MustRegister(s.engines.Collectors()...)
-	s.registry.MustRegister(s.clockCollectors()...)
+	s.registry.MustRegister(s.clockCollector())
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.handleHealth)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{}))

@@ -38,13 +38,15 @@ func (s *Server) openNode(ctx context.Context, l net.Listener) error {
 	var err error
 	n, err = node.New(node.Options{
 		RT: s.rt, Clock: s.clock, Transport: s.rpc, Engines: s.engines, Log: s.log, OnFatal: s.fail,
-		Self:      kv.NodeInfo{RPCAddr: s.addrs.RPC, SQLAddr: s.addrs.SQL, HTTPAddr: s.addrs.HTTP, Version: s.opts.Version},
-		Bootstrap: len(s.opts.Join) == 0, Join: s.askToJoin,
+		Self: kv.NodeInfo{RPCAddr: s.addrs.RPC, SQLAddr: s.addrs.SQL, HTTPAddr: s.addrs.HTTP, Version: s.opts.Version,
+			Source: s.clock.Status().Source},
+		Bootstrap: len(s.opts.Join) == 0, Join: s.askToJoin, RefuseJoin: s.refuseJoin,
 	})
 	if err != nil {
 		return err
 	}
 	s.answerControls(n)
+	s.opening.Store(n)
 	close(made)
 	undo := context.AfterFunc(ctx, func() { _ = n.Stop(false) })
 	defer undo()

@@ -20,7 +20,7 @@ type Options struct {
 	Advertise string
 	// Join are RPC addresses of nodes of the cluster to join. Empty: an empty store begins a cluster of its own.
 	Join []string
-	// Clock is the source of readings, as clock.Parse takes it. A wider source makes waits or restarts more frequent; a
+	// Clock is the source of readings, as clock.Parse takes it; default AutoClock. A wider source makes waits or restarts more frequent; a
 	// source that claims more than it knows breaks rule 1 and rule 2.
 	Clock string
 	// MaxUncertainty is the width of a reading above which the node fences itself; default clock.DefaultMaxUncertainty.
@@ -49,7 +49,10 @@ func (o *Options) check() (clock.Source, error) {
 	if o.Store == "" {
 		faults = append(faults, errors.New("no directory for the store\nhint: name one with --store DIR; it is made if it does not exist"))
 	}
-	src, err := clock.Parse(o.Clock)
+	if o.Clock == "" {
+		o.Clock = AutoClock
+	}
+	src, err := parseClock(o.Clock)
 	if err != nil {
 		faults = append(faults, err)
 	}

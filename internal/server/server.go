@@ -35,11 +35,13 @@ type Server struct {
 	engines  *storage.Engines
 	rpc      *rpc.Transport
 	node     atomic.Pointer[node.Node] // set once it is open
+	opening  atomic.Pointer[node.Node] // set while it opens, and after
 	sql      *engine.Engine
 	http     *http.Server
 	registry *prometheus.Registry
 	addrs    Addrs
 	phase    atomic.Value // string
+	alone    atomic.Bool  // on its own clock, because there is no bounded source: nobody may join
 	failed   chan error   // V4; holds one
 	stop     sync.Once
 	stopErr  error
@@ -84,6 +86,9 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if src, err = s.chooseClock(src); err != nil {
+		return nil, err
+	}
 	s.clock = clock.New(src, clock.Options{MaxUncertainty: o.MaxUncertainty, Log: o.Log})
 	_ = s.clock.Poll() // most sources answer at once; if this one does not, the node waits for it and says so
 	s.serveHTTP(ls[2])
@@ -95,7 +100,7 @@ func Open(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s.phase.Store(phaseServing)
 	s.log.Info("serving", "node", s.ID(), "cluster", s.ClusterID().String(), "sql", s.addrs.SQL, "rpc", s.addrs.RPC, "http", s.addrs.HTTP,
-		"clock", o.Clock, "ordering", o.Ordering.String(), "version", o.Version)
+		"clock", src.String(), "ordering", o.Ordering.String(), "version", o.Version)
 	if st, ok := src.(clock.Static); ok && st.D >= slowWait && o.Ordering == txn.Wait {
 		s.log.Warn("transactions that write wait out the assumed distance of the clocks", "wait", st.D.String(),
 			"hint", "with chronyd on the machines, --clock=chrony makes that about a millisecond")

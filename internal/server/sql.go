@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"net"
 
 	"github.com/longitude-db/longitude/internal/sql/engine"
@@ -14,7 +15,7 @@ func (s *Server) openSQL(l net.Listener) error {
 	s.registry.MustRegister(m.Collectors()...)
 	s.sql = engine.New(engine.Options{
 		DB: n.DB, Router: n.Router, Clock: s.clock, NodeID: n.Self().ID,
-		ClockStatus: s.clockRows, Nodes: s.nodeRows, Ranges: s.rangeRows,
+		Refusal: s.refusal, SetClock: s.setClock, ClockStatus: s.clockRows, Nodes: s.nodeRows, Ranges: s.rangeRows,
 		DefaultOrdering: s.opts.Ordering, Version: s.opts.Version, Metrics: m, Log: s.log,
 	})
 	go func() {
@@ -23,4 +24,22 @@ func (s *Server) openSQL(l net.Listener) error {
 		}
 	}()
 	return nil
+}
+
+// refusal is what SQL clients are told while the clock gives no readings.
+func (s *Server) refusal() string {
+	st := s.clock.Status()
+	what, hint := st.Refusal()
+	if what == "" {
+		return ""
+	}
+	means := "this node refuses transactions until its clock is good again"
+	if len(s.running().Cluster.Nodes()) > 1 {
+		means = "this node gave up its leases and refuses transactions; the other nodes serve its ranges"
+	}
+	title := "no clock reading"
+	if st.Fenced != "" {
+		title = "node fenced"
+	}
+	return fmt.Sprintf("%s: %s\n%s\nhint: %s", title, what, means, hint)
 }

@@ -3,9 +3,12 @@ package server
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/node"
@@ -30,6 +33,7 @@ type ledRange struct {
 func (s *Server) answerControls(n *node.Node) {
 	n.OnControl(controlPing, func() []byte { return []byte("{}") })
 	n.OnControl(controlClock, func() []byte { return encode(s.clockRow()) })
+	n.OnCommand(controlSetClock, func(arg []byte) []byte { return encode(s.setClockHere(arg)) })
 	n.OnControl(controlRanges, func() []byte { return encode(localRanges(n)) })
 }
 
@@ -41,14 +45,24 @@ func encode(v any) []byte {
 	return b
 }
 
-// clockRow is what this node knows of time.
+// clockRow is what this node knows of time. Where the clock refuses, the ends are what its source says all the same.
 func (s *Server) clockRow() engine.ClockRow {
 	st := s.clock.Status()
-	row := engine.ClockRow{Node: s.identity().ID, Source: st.Source, State: st.State.String(), Earliest: st.Now.Earliest, Latest: st.Now.Latest, Bound: st.Bound, Detail: st.Why}
+	row := engine.ClockRow{Node: s.identity().ID, Source: st.Source, State: st.State.String(), Earliest: st.Now.Earliest, Latest: st.Now.Latest,
+		Bound: st.Bound, BoundP99: st.BoundP99, BoundMax: st.BoundMax, Age: st.Age, Fenced: st.Fenced, Detail: st.Why}
+	var peers []string
 	for _, d := range st.Disproofs {
-		row.Disproofs += uint64(d.Count)
+		row.Disproofs += d.Count
+		peers = append(peers, fmt.Sprintf("%d: %d", d.Peer, d.Count))
 	}
-	if st.Err != nil {
+	row.DisproofsByPeer = strings.Join(peers, ", ")
+	if st.LastDisruption != "" {
+		row.LastStep = fmt.Sprintf("%s ago: %s", st.DisruptionAge.Round(time.Millisecond), st.LastDisruption)
+	}
+	switch {
+	case st.Fenced != "":
+		row.State = "fenced"
+	case st.Err != nil:
 		row.State += " (no reading)"
 	}
 	return row
@@ -92,7 +106,15 @@ func (s *Server) clockRows() []engine.ClockRow {
 	rows := askAll[engine.ClockRow](n, controlClock)
 	for _, p := range n.Cluster.Nodes() {
 		if _, ok := rows[p.ID]; !ok {
-			rows[p.ID] = engine.ClockRow{Node: p.ID, Source: p.Source, State: "not heard of", Bound: p.Bound, Detail: p.Fenced}
+			rows[p.ID] = engine.ClockRow{Node: p.ID, Source: p.Source, State: "not heard of", Age: -1, Fenced: p.Fenced}
+		}
+	}
+	// What this node knows of the others' votes names a liar even if it cannot be asked, or does not admit it yet.
+	nodes, why := n.Cluster.Guilty()
+	for i, id := range nodes {
+		if row, ok := rows[id]; ok && row.Fenced == "" {
+			row.Fenced = why[i]
+			rows[id] = row
 		}
 	}
 	return slices.SortedFunc(maps.Values(rows), func(a, b engine.ClockRow) int { return cmp.Compare(a.Node, b.Node) })

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/cluster"
+	"github.com/longitude-db/longitude/internal/replica"
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
@@ -15,6 +18,8 @@ import (
 type Config struct {
 	Seed  uint64
 	Nodes int
+	// Late is how many of them are not there at first; they join while others work (fault "join"), at last when faults end.
+	Late int
 
 	// Weather is that of the whole network while there are no faults; while there are, messages may also be lost.
 	Weather Weather
@@ -55,29 +60,35 @@ type Config struct {
 	Faults     []string
 	FaultFor   time.Duration
 	FaultEvery time.Duration
+	// Script, if set, is what befalls the cluster in place of drawn faults: for controls.
+	Script func(w *World)
 	// Idle is a long time in the middle of it in which nobody asks anything and nothing goes wrong: long enough for what is
 	// kept for minutes to be collected.
 	Idle time.Duration
 	// LiveWithin is how long after the last fault the cluster may take to serve everything again.
 	LiveWithin time.Duration
+	// ClosedLag is how far behind the present timestamps are closed; short: transactions are pushed by that.
+	ClosedLag time.Duration
+
 	// MaxSteps is about ten times the task switches that a busy run takes. A cluster that needs more storms itself with
 	// messages.
 	MaxSteps uint64
 
-	// Unsafe and DropSync are for negative controls: rules of transactions turned off, and disks that lose up to so much
-	// of what they have acknowledged.
-	Unsafe   txn.Unsafe
-	DropSync time.Duration
+	// These are for negative controls: rules of transactions, of replicas (on the machines that Wrong says; nil: on all) and
+	// of promises turned off, and disks that lose up to so much of what they have acknowledged.
+	Unsafe         txn.Unsafe
+	UnsafeReplicas replica.Unsafe
+	Wrong          func(machine int) bool
+	UnsafePromises cluster.Unsafe
+	DropSync       time.Duration
 }
 
 // Draw makes the run of a seed. Whole kinds of faults are missing from many runs, so that a rare one is not always
 // drowned by the others (swarm testing), and some runs have no faults at all.
 func Draw(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc0ff))
-	c := Config{Seed: seed, Nodes: 3, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second, MaxSteps: 4_000_000}
-	if r.IntN(8) == 0 {
-		c.Nodes = 5
-	}
+	c := Config{Seed: seed, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second, MaxSteps: 4_000_000}
+	c.Nodes = []int{3, 3, 3, 3, 3, 3, 4, 4, 5, 5, 5, 6, 7, 9}[r.IntN(14)]
 	c.drawWeather(r)
 	if r.IntN(4) == 0 {
 		c.Far = logUniform(r, time.Millisecond, 60*time.Millisecond)
@@ -103,7 +114,7 @@ func Draw(seed uint64) Config {
 	}
 
 	c.Orderings = [][]txn.Ordering{{txn.Wait}, {txn.Wait}, {txn.Uncertainty}, {txn.Wait, txn.Uncertainty}}[r.IntN(4)]
-	c.Workloads = pick(r, workloadNames(), 0.6)
+	c.Workloads = some(r, workloadNames(), 1+r.IntN(5))
 	c.Clients = 1 + r.IntN(3)
 	// All clients together ask at most some thousand times a second: more makes a run long, but not more telling.
 	total := time.Duration(c.Nodes * c.Clients * len(c.Workloads))
@@ -120,6 +131,14 @@ func Draw(seed uint64) Config {
 			c.Loss = logUniformF(r, 0.001, 0.1)
 		}
 	}
+	if c.Nodes > replicationFactor && slices.Contains(c.Faults, joins) {
+		c.Late = 1 + r.IntN(min(2, c.Nodes-replicationFactor))
+	}
+	if c.Weather.Dup > 0 && r.IntN(2) == 0 {
+		c.Weather.DupCalls = c.Weather.Dup
+		c.Weather.DupLate = logUniform(r, time.Millisecond, 8*time.Second)
+	}
+	c.ClosedLag = logUniform(r, 10*time.Millisecond, 4*time.Second)
 	if r.IntN(2) == 0 {
 		c.Locking = []float64{0.3, 0.9, 1}[r.IntN(3)]
 	}
@@ -174,10 +193,10 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, requests %s\n"+
+	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, requests %s\n"+
 		"  clocks %s; faults %v every %s for %s, idle %s, locking %.1f",
-		c.Nodes, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
-		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Request.Round(time.Millisecond),
+		c.Nodes, c.Late, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
+		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Request.Round(time.Millisecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor, c.Idle, c.Locking)
 }
 
@@ -188,6 +207,16 @@ func logUniform(r *rand.Rand, lo, hi time.Duration) time.Duration {
 
 func logUniformF(r *rand.Rand, lo, hi float64) float64 {
 	return lo * math.Exp(r.Float64()*math.Log(hi/lo))
+}
+
+// some takes n of them, in the order that they have.
+func some(r *rand.Rand, from []string, n int) (out []string) {
+	which := r.Perm(len(from))[:n]
+	slices.Sort(which)
+	for _, i := range which {
+		out = append(out, from[i])
+	}
+	return out
 }
 
 // pick keeps each with probability p, and at least one.

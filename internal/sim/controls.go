@@ -7,6 +7,8 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/check"
+	"github.com/longitude-db/longitude/internal/cluster"
+	"github.com/longitude-db/longitude/internal/replica"
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
@@ -38,6 +40,48 @@ var Controls = []Control{
 		Change: func(c *Config) {
 			c.DropSync, c.Faults, c.FaultEvery = 500*time.Millisecond, []string{"power"}, 500*time.Millisecond
 		}},
+	{Name: "early-release", Breaks: "rule 2 for versions that a reader itself made of another's intents", Within: 20,
+		Change: func(c *Config) {
+			c.UnsafeReplicas = replica.Unsafe{EarlyRelease: true}
+			c.Workloads, c.Think, c.Clients, c.FaultFor = []string{"twins"}, 10*time.Millisecond, 3, 6*time.Second
+			// A commit is decided in a fifth of the time that it has to be waited for; its intents go some time later.
+			c.Weather = Weather{Base: 10 * time.Millisecond, Jitter: 10 * time.Millisecond}
+			const eps = 200 * time.Millisecond
+			c.Clocks = []clock.Conditions{{Bound: eps, Offset: eps}, {Bound: eps, Offset: -eps}, {Bound: eps, Offset: -eps}}
+		}},
+	{Name: "stale-reading", Breaks: "rule 1: a transaction starts from a reading of up to 100 ms ago", Within: 10,
+		Change: func(c *Config) { c.Unsafe = txn.Unsafe{StaleReading: 100 * time.Millisecond} }},
+	{Name: "broken-promises", Breaks: "P1: stores vote against the leader that they promised not to", Within: 20,
+		Change: func(c *Config) {
+			c.UnsafePromises = cluster.Unsafe{BreakPromises: true}
+			// Who is restarted does not know who led, and so asks the new leader while the old one's promises last.
+			lonely(c, 8*time.Second, func(w *World, x int) {
+				o := w.Machines[(x+1)%len(w.Machines)]
+				o.Crash(false)
+				w.Loop.At(w.Loop.Now()+100*time.Millisecond, o.Boot)
+			})
+		}},
+	{Name: "earliest-lease", Breaks: "L2: a leader holds its lease against its earliest", Within: 20,
+		Change: func(c *Config) {
+			c.UnsafeReplicas = replica.Unsafe{EarliestLease: true}
+			lonely(c, 2*time.Second, func(*World, int) {})
+			// In wait ordering what is read now is at latest, which is past T: the other half of L2 refuses that.
+			c.Orderings = []txn.Ordering{txn.Uncertainty}
+			wide := clock.Conditions{Bound: 450 * time.Millisecond, Offset: -450 * time.Millisecond}
+			c.Clocks = []clock.Conditions{wide, {Bound: time.Millisecond}, {Bound: time.Millisecond}}
+		}},
+	{Name: "forgotten-reads", Breaks: "L3: a new lease does not know what the one before served", Within: 20,
+		Change: func(c *Config) {
+			c.UnsafeReplicas = replica.Unsafe{ForgetReads: true}
+			c.Workloads, c.Think = []string{"bank", "snapshots", "lists"}, 5*time.Millisecond
+			c.Faults, c.FaultEvery, c.FaultFor = []string{"lease"}, 50*time.Millisecond, 5*time.Second
+		}},
+	{Name: "disorder", Breaks: "A1: one node applies neighbouring commands in the wrong order", Within: 20, Stops: true,
+		Change: func(c *Config) {
+			c.UnsafeReplicas, c.Wrong = replica.Unsafe{Disorder: true}, func(i int) bool { return i == 1 }
+			c.Workloads, c.Think = []string{"bank", "lists", "snapshots"}, 5*time.Millisecond
+			c.Clients, c.FaultFor = 3, 4*time.Second
+		}},
 	{Name: "uncertainty", Breaks: "nothing, but promises less: causal reverse", Within: 20,
 		Change: func(c *Config) {
 			c.Orderings = []txn.Ordering{txn.Uncertainty}
@@ -62,7 +106,8 @@ func ControlConfig(seed uint64) Config {
 	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
 	c.Weather.Jitter = c.Weather.Base
 	c.Orderings = []txn.Ordering{txn.Wait}
-	c.Workloads = workloadNames()
+	c.Late, c.Weather.DupCalls = 0, 0
+	c.Workloads = []string{"register", "bank", "order"}
 	c.Clients, c.Think = 1, 20*time.Millisecond
 	c.FaultFor = 1500 * time.Millisecond
 	for i := range c.Nodes {
@@ -70,6 +115,25 @@ func ControlConfig(seed uint64) Config {
 		c.Clocks = append(c.Clocks, clock.Conditions{Bound: eps, Offset: []time.Duration{-eps, eps, 0}[(i+int(seed))%3]})
 	}
 	return c
+}
+
+// lonely cuts one node after another off from the others for longer than promises last, beginning with the first, while
+// clients everywhere go on.
+func lonely(c *Config, promise time.Duration, also func(w *World, x int)) {
+	c.Workloads, c.Think, c.Clients = []string{"homely"}, 20*time.Millisecond, 3
+	c.Promise, c.Heartbeat, c.Tick = promise, promise/8, 50*time.Millisecond
+	c.Request, c.Resets = time.Second, false
+	c.MaxSteps, c.FaultFor = 2_000_000, 3*(promise+3*time.Second)
+	c.Script = func(w *World) {
+		for x := range w.Machines {
+			w.Loop.At(w.Loop.Now()+time.Duration(x)*(promise+3*time.Second), func() {
+				w.event("isolate %s", w.Machines[x].Name)
+				mend := cutBetween(w, func(a, b int) bool { return (a == x) != (b == x) })
+				w.Loop.At(w.Loop.Now()+promise+2*time.Second, mend)
+				also(w, x)
+			})
+		}
+	}
 }
 
 // lie makes one clock wrong by more than it claims, by less than messages between nodes would disprove at once, or by more.
@@ -85,10 +149,22 @@ func lie(c *Config) {
 
 // Run makes the control's run of a seed, and tells whether what is broken showed.
 func (k Control) Run(seed uint64) (res *Result, found bool) {
-	cfg := ControlConfig(seed)
-	k.Change(&cfg)
-	res = Run(cfg, Options{})
+	res = Run(k.Config(seed), Options{})
 	return res, k.hit(res)
+}
+
+// Sound is the same run with every rule in force.
+func (k Control) Sound(seed uint64) Config {
+	c := k.Config(seed)
+	c.Unsafe, c.UnsafeReplicas, c.UnsafePromises = txn.Unsafe{}, replica.Unsafe{}, cluster.Unsafe{}
+	return c
+}
+
+// Config is the control's run of a seed.
+func (k Control) Config(seed uint64) Config {
+	c := ControlConfig(seed)
+	k.Change(&c)
+	return c
 }
 
 // Try runs a control from seed 1 on until it is found. It returns the seed that found it, or 0, and the last result.

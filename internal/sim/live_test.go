@@ -291,7 +291,7 @@ func TestLiveCluster(t *testing.T) {
 		}
 		cl, _ := c.nodes[0].client(&h, "setup", 1)
 		for _, l := range loads {
-			if err := cl.cut(p.Router, l, 3); err != nil {
+			if err := cl.cut(p.Router, l, []kv.NodeID{1, 2, 3}); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -26,11 +27,15 @@ type Machine struct {
 	Name  string
 	ID    kv.NodeID // given by the cluster when the node first joins; 0 until then
 
-	Disk   *vfs.MemFS
-	Source *clock.Sim
+	files   *vfs.MemFS
+	illness illness
+	slow    time.Duration // each sync takes up to this much longer
+	Source  *clock.Sim
+	freeze  freeze
 
 	// The process. All nil while there is none.
 	RT      *eventloop.Runtime
+	Disk    *Disk
 	Clock   *clock.Clock
 	Engines *storage.Engines
 	Node    *node.Node
@@ -44,11 +49,14 @@ type Machine struct {
 }
 
 func newMachine(w *World, i int, c clock.Conditions) *Machine {
-	return &Machine{w: w, Index: i, Name: fmt.Sprint("m", i+1), Disk: vfs.NewCrashableMem(), Source: clock.NewSim(c, w.Truth)}
+	return &Machine{w: w, Index: i, Name: fmt.Sprint("m", i+1), files: vfs.NewCrashableMem(), Source: clock.NewSim(c, w.Truth)}
 }
 
 // Up reports whether the process exists; it may be paused or not serve yet.
 func (m *Machine) Up() bool { return m.RT != nil }
+
+// dying reports whether the power has failed just now: what the process still does, nobody sees.
+func (m *Machine) dying() bool { return m.Up() && m.Disk.dead.Load() }
 
 // Serving reports whether the node has come up and serves.
 func (m *Machine) Serving() bool { return m.Up() && m.serving }
@@ -63,26 +71,37 @@ func (m *Machine) Boot() {
 		return
 	}
 	cfg := m.w.Config
-	m.life++
-	m.RT = m.w.Loop.Runtime(m.Name)
-	m.calls = map[uint64]func(){}
-	m.Clock = clock.New(m.Source, clock.Options{Mono: m.Source.Mono(m.w.Loop.Now)})
-	eng, err := storage.Open(storage.Options{FS: m.Disk, Dir: "store", Cache: 1 << 20, Deterministic: true,
-		OnFatal: func(f *storage.FatalError) { panic(fmt.Sprintf("sim: %s: %v", m.Name, f)) }})
+	if what := m.illness.now(); what != "" {
+		// It would find out, and Pebble would go on trying behind our back. Package storage tests that.
+		m.event("does not start: disk %s", what)
+		return // somebody starts it again when its disk is well
+	}
+	m.illness.begin()
+	disk := newDisk(m.files, &m.illness, &m.w.alarm)
+	eng, err := storage.Open(storage.Options{FS: disk, Dir: "store", Cache: 16 << 20, Deterministic: true,
+		OnFatal: func(f *storage.FatalError) { disk.fail(f) }})
 	if err != nil {
 		panic(fmt.Sprintf("sim: %s: the store cannot be opened after a crash: %v", m.Name, err))
 	}
-	m.Engines = eng
+	m.life++
+	m.RT, m.Disk, m.Engines = m.w.Loop.Runtime(m.Name), disk, eng
+	m.calls = map[uint64]func(){}
+	mono := m.Source.Mono(m.w.Loop.Now)
+	m.Clock = clock.New(m.Source, clock.Options{Mono: func() time.Duration {
+		now := mono()
+		m.freeze.reading(m)
+		return now
+	}})
 	opts := node.Options{
 		RT: m.RT, Clock: m.Clock, Transport: transport{m, m.life}, Engines: eng,
 		Self:      kv.NodeInfo{RPCAddr: m.Name, Version: "sim"},
 		Bootstrap: m.Index == 0,
 		Join:      m.join,
 		Promise:   cfg.Promise, Heartbeat: cfg.Heartbeat, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
-		OnFatal: func(err error) { panic(fmt.Sprintf("sim: %s stops by itself: %v", m.Name, err)) },
+		OnFatal: disk.fail,
 		Tune:    m.tune,
-		Unsafe:  cfg.Unsafe,
-		Log:     m.w.logger(m),
+		Unsafe:  cfg.Unsafe, UnsafePromises: cfg.UnsafePromises,
+		Log: m.w.logger(m),
 	}
 	n, err := node.New(opts)
 	if err != nil {
@@ -95,11 +114,13 @@ func (m *Machine) Boot() {
 	m.event("boot %s", reading(m.Clock, m.w.Truth()))
 	m.RT.Go("boot", func() {
 		if err := n.Open(); err != nil {
-			panic(fmt.Sprintf("sim: %s: node does not open: %v", m.Name, err))
+			disk.fail(fmt.Errorf("the node does not open: %w", err))
+			return
 		}
 		m.ID = n.Self().ID
 		if err := n.Start(); err != nil {
-			panic(fmt.Sprintf("sim: %s: node does not start: %v", m.Name, err))
+			disk.fail(fmt.Errorf("the node does not start: %w", err))
+			return
 		}
 		m.serving = true
 		m.event("serving as n%d", m.ID)
@@ -110,16 +131,27 @@ func (m *Machine) Boot() {
 // tune sets what only a simulation sets.
 func (m *Machine) tune(o *replica.Options) {
 	cfg := m.w.Config
-	o.KeepEntries, o.FlushInterval, o.RequestLimit = cfg.Keep, cfg.Flush, cfg.Request
-	if cfg.Disk > 0 {
-		o.DiskDelay = func() time.Duration {
-			d := time.Duration(m.w.diskRand.Int64N(int64(cfg.Disk)))
-			if m.w.diskRand.IntN(10) == 0 {
-				d *= 10
-			}
-			return d / 2
+	if cfg.Wrong == nil || cfg.Wrong(m.Index) {
+		o.Unsafe = cfg.UnsafeReplicas
+	}
+	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
+	if cfg.Disk > 0 || slices.Contains(cfg.Faults, slowDisk) {
+		o.DiskDelay = m.syncTime
+	}
+}
+
+// syncTime draws half of how long a sync takes.
+func (m *Machine) syncTime() (d time.Duration) {
+	if usual := m.w.Config.Disk; usual > 0 {
+		d = time.Duration(m.w.diskRand.Int64N(int64(usual)))
+		if m.w.diskRand.IntN(10) == 0 {
+			d *= 10
 		}
 	}
+	if m.slow > 0 {
+		d += time.Duration(m.w.diskRand.Int64N(int64(m.slow)))
+	}
+	return d / 2
 }
 
 // dropSync makes the disk one that says too early that something is safe: a crash may take away the last of it.
@@ -127,7 +159,7 @@ func (m *Machine) dropSync(life int) {
 	if m.life != life || !m.Up() {
 		return
 	}
-	m.stale = m.Disk.CrashClone(vfs.CrashCloneCfg{})
+	m.stale = m.files.CrashClone(vfs.CrashCloneCfg{})
 	m.w.Loop.At(m.w.Loop.Now()+m.w.Config.DropSync, func() { m.dropSync(life) })
 }
 
@@ -152,19 +184,57 @@ func (m *Machine) Crash(power bool) {
 		return
 	}
 	m.event("crash power=%v", power)
-	rt, calls := m.RT, m.calls
-	disk := m.Disk.CrashClone(vfs.CrashCloneCfg{})
-	if !power {
-		disk = copyDisk(m.Disk)
-	} else if m.stale != nil {
-		disk = m.stale
+	switch {
+	case !power:
+		m.die(copyDisk(m.files))
+	case m.stale != nil:
+		m.die(m.stale)
+	default:
+		m.die(m.files.CrashClone(vfs.CrashCloneCfg{}))
 	}
+}
+
+// die ends the process at once; files is what it leaves on disk.
+func (m *Machine) die(files *vfs.MemFS) {
+	rt, calls := m.RT, m.calls
 	m.end()
 	rt.Kill()
 	// What the old engines still write goes to the disk that was.
 	_ = m.closeEngines()
-	m.Disk = disk
+	m.files = files
 	m.tellCallers(calls)
+}
+
+// attend sees to what has happened on the disk while the process was writing. The loop calls it before anything else runs.
+func (m *Machine) attend() {
+	if !m.Up() {
+		return
+	}
+	left, failure := m.Disk.struck()
+	switch {
+	case left != nil:
+		m.event("power fails at a sync")
+		m.die(left)
+	case failure != nil && !m.illness.harmed():
+		panic(fmt.Sprintf("sim: %s stops by itself: %v", m.Name, failure))
+	case failure != nil:
+		// Its process ends some time later, and is started again when the disk is well.
+		m.event("stops by itself: %s", firstLine(failure))
+		m.serving = false
+		life := m.life
+		linger := time.Duration(m.w.diskRand.Int64N(int64(2 * time.Second)))
+		m.w.Loop.At(m.w.Loop.Now()+linger, func() {
+			if m.life == life && m.Up() {
+				m.Crash(m.w.diskRand.IntN(2) == 0)
+				m.Boot()
+			}
+		})
+	}
+}
+
+func firstLine(err error) string {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return first
 }
 
 // StopCleanly ends the process as an operator would, and calls then once it is gone. It is called from the loop.
@@ -177,7 +247,8 @@ func (m *Machine) StopCleanly(then func()) {
 	n, life := m.Node, m.life
 	m.RT.Go("stop", func() {
 		if err := n.Stop(true); err != nil {
-			panic(fmt.Sprintf("sim: %s does not stop: %v", m.Name, err))
+			m.Disk.fail(fmt.Errorf("the node does not stop: %w", err))
+			return
 		}
 		m.w.Loop.At(m.w.Loop.Now(), func() {
 			if m.life != life || !m.Up() {
@@ -187,11 +258,11 @@ func (m *Machine) StopCleanly(then func()) {
 			rt, calls := m.RT, m.calls
 			m.end()
 			rt.Kill()
-			if err := m.closeEngines(); err != nil {
+			if err := m.closeEngines(); err != nil && !m.illness.harmed() {
 				panic(fmt.Sprintf("sim: %s: %v", m.Name, err))
 			}
 			// A process that ended leaves its files as they are; it did not lose power.
-			m.Disk = copyDisk(m.Disk)
+			m.files = copyDisk(m.files)
 			m.tellCallers(calls)
 			then()
 		})
@@ -206,21 +277,13 @@ func copyDisk(d *vfs.MemFS) *vfs.MemFS {
 
 func (m *Machine) end() {
 	m.w.probe(m)
-	m.RT, m.Clock, m.Node, m.handler, m.calls, m.serving = nil, nil, nil, nil, nil, false
+	m.RT, m.Disk, m.Clock, m.Node, m.handler, m.calls, m.serving = nil, nil, nil, nil, nil, nil, false
 }
 
 func (m *Machine) closeEngines() error {
 	err := m.Engines.Close()
 	m.Engines = nil
 	return err
-}
-
-// Pause stops the process until virtual time until: longer than a lease, it comes back to a world that went on.
-func (m *Machine) Pause(until time.Duration) {
-	if m.Up() {
-		m.event("pause until %.3f", until.Seconds())
-		m.RT.Pause(until)
-	}
 }
 
 // awaitDeath has fn called if this process dies, until the returned func is called.

@@ -19,6 +19,10 @@ type Weather struct {
 	Spike  time.Duration
 	Loss   float64 // share of messages that never arrive, calls and answers included
 	Dup    float64 // share of one-way messages that arrive twice
+	// DupCalls is the share of calls whose request is executed twice, the second time up to DupLate later: what a network
+	// that repeats does, or a caller below that gave up too early. The second answer is lost.
+	DupCalls float64
+	DupLate  time.Duration
 }
 
 // Network carries messages between machines. Invariant: a message is bytes on the way (V2).
@@ -75,6 +79,9 @@ func (net *Network) delay(from, to int) (time.Duration, bool) {
 
 // carry takes an encoded message from one machine to another. It is decoded there, at the end of its way.
 func (net *Network) carry(from, to *Machine, data []byte, arrive func(*kv.Message)) {
+	if from.dying() {
+		return
+	}
 	net.Sent++
 	net.Bytes += len(data)
 	d, ok := net.delay(from.Index, to.Index)
@@ -174,7 +181,19 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 			t.m.RT.After(2*d, reset)
 		}
 	}
-	net.carry(me, peer, t.stamp(m, to), func(msg *kv.Message) {
+	data := t.stamp(m, to)
+	if net.weather.DupCalls > 0 && net.rng.Float64() < net.weather.DupCalls {
+		late := time.Duration(net.rng.Int64N(int64(net.weather.DupLate)))
+		net.w.Loop.At(net.w.Loop.Now()+late, func() {
+			net.carry(me, peer, data, func(msg *kv.Message) {
+				peer.RT.Go("serve again "+kindOf(msg), func() {
+					observe(peer, msg)
+					peer.handle(msg)
+				})
+			})
+		})
+	}
+	net.carry(me, peer, data, func(msg *kv.Message) {
 		peerLife := peer.life
 		peer.RT.Go("serve "+kindOf(msg), func() {
 			observe(peer, msg)
@@ -187,8 +206,10 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 				if me.life != life {
 					return // the answer to a process that is gone
 				}
-				observe(me, msg)
-				answer.Set(msg, nil)
+				me.RT.Go("answer", func() {
+					observe(me, msg)
+					answer.Set(msg, nil)
+				})
 			})
 		})
 	})

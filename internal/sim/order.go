@@ -23,6 +23,18 @@ type orderKey struct {
 	n   int64
 }
 
+// ownKey is the key that a client counts up, and its next number; keys counts those of all clients.
+func ownKey(c *Client, keys *int) *orderKey {
+	mine, ok := c.state.(*orderKey)
+	if !ok {
+		mine = &orderKey{key: *keys}
+		*keys++
+		c.state = mine
+	}
+	mine.n++
+	return mine
+}
+
 func countKey(n int) kv.Key { return dataKey('o', n%parts, fmt.Sprint(n)) }
 
 func (o *order) Splits() []kv.Key { return splits('o') }
@@ -36,13 +48,7 @@ func (o *order) Step(c *Client) {
 	}
 	w := &check.Mark{}
 	c.begin(&w.Op, func() string {
-		mine, ok := c.state.(*orderKey)
-		if !ok {
-			mine = &orderKey{key: o.keys}
-			o.keys++
-			c.state = mine
-		}
-		mine.n++
+		mine := ownKey(c, &o.keys)
 		w.Key, w.N = mine.key, mine.n
 		o.writes = append(o.writes, w)
 		return fmt.Sprintf("set o%d to %d", w.Key, w.N)

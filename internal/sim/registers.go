@@ -16,6 +16,9 @@ type registers struct {
 	ops  []*check.RegisterOp
 	used [6]int
 	last int64
+	// homely: the first client of a machine only reads, and only what its own node led at first; the others write what their
+	// own node did not. So somebody still reads where a node is cut off, and somebody still writes elsewhere.
+	homely bool
 }
 
 const registerUses = 120
@@ -30,7 +33,17 @@ func (r *registers) key(slot int) (kv.Key, string) {
 }
 
 func (r *registers) Step(c *Client) {
-	_ = r.do(c, c.Rand.IntN(len(r.used)), check.RegisterKind(c.Rand.IntN(3)))
+	slot, kind := c.Rand.IntN(len(r.used)), check.RegisterKind(c.Rand.IntN(3))
+	if r.homely {
+		home := c.Machine % parts
+		if kind = check.Write; c.Number == 0 {
+			slot, kind = home+parts*c.Rand.IntN(2), check.Read
+		} else if slot%parts == home {
+			slot++
+		}
+		slot %= len(r.used)
+	}
+	_ = r.do(c, slot, kind)
 }
 
 func (r *registers) do(c *Client, slot int, kind check.RegisterKind) error {

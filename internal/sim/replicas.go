@@ -24,7 +24,7 @@ type copyOf struct {
 func (w *World) replicas() map[kv.RangeID][]copyOf {
 	out := map[kv.RangeID][]copyOf{}
 	for _, m := range w.Machines {
-		if m.Serving() {
+		if m.Serving() && !m.RT.Paused() {
 			for _, i := range m.Node.Store.Ranges() {
 				out[i.Desc.ID] = append(out[i.Desc.ID], copyOf{m, i})
 			}
@@ -46,7 +46,7 @@ func (r *run) replicated() bool {
 			}
 		}
 	}
-	return covered(led, min(replicationFactor, len(r.Machines)))
+	return covered(led, min(replicationFactor, len(r.present())))
 }
 
 // replicatedOn asks one node alone, which has a replica of every range.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/internal/check"
+	"github.com/longitude-db/longitude/internal/kv"
 )
 
 // Result is what a run came to.
@@ -122,7 +123,7 @@ func (r *run) play() error {
 		return err
 	}
 	r.onServing = r.startClients
-	for _, m := range r.Machines {
+	for _, m := range r.present() {
 		r.startClients(m)
 	}
 	end := r.Loop.Now() + r.Config.FaultFor + r.Config.Idle
@@ -142,7 +143,7 @@ func (r *run) play() error {
 
 // bootAll makes the cluster, one node after the other, so that node ids are in the order of the machines.
 func (r *run) bootAll() error {
-	for _, m := range r.Machines {
+	for _, m := range r.present() {
 		m.Boot()
 		if err := r.runUntil(bootLimit, m.Name+" joins", m.Serving); err != nil {
 			return err
@@ -151,19 +152,26 @@ func (r *run) bootAll() error {
 	return nil
 }
 
+// present are the machines that are there from the beginning.
+func (r *run) present() []*Machine { return r.Machines[:len(r.Machines)-r.Config.Late] }
+
 // setup waits for replicas, cuts the workloads' data into ranges led by different nodes, and writes what must be there.
 func (r *run) setup() error {
 	if err := r.runUntil(setupLimit, "every range has its replicas", r.replicated); err != nil {
 		return fmt.Errorf("%w\n%s", err, r.ranges())
 	}
 	var err error
+	var ids []kv.NodeID
+	for _, m := range r.present() {
+		ids = append(ids, m.ID)
+	}
 	done := false
 	m := r.Machines[0]
 	m.RT.Go("setup", func() {
 		defer func() { done = true }()
 		c := r.newClient(m, "setup")
 		for _, l := range r.loads {
-			if err = c.cut(m.Node.Router, l, len(r.Machines)); err != nil {
+			if err = c.cut(m.Node.Router, l, ids); err != nil {
 				return
 			}
 		}
@@ -246,6 +254,7 @@ func (r *run) startClients(m *Machine) {
 	for i, l := range r.loads {
 		for n := range r.Config.Clients {
 			c := r.newClient(m, fmt.Sprintf("%s%d", r.Config.Workloads[i], n))
+			c.Number = n
 			r.clients = append(r.clients, c)
 			m.RT.Go("client", func() {
 				for !r.quiet {
@@ -267,7 +276,7 @@ func (r *run) pending() string {
 	for _, m := range r.Machines {
 		state := "down"
 		if m.Up() {
-			state = fmt.Sprintf("serving=%v clock %s", m.Serving(), reading(m.Clock, r.Truth()))
+			state = fmt.Sprintf("serving=%v paused=%v clock %s", m.Serving(), m.RT.Paused(), reading(m.Clock, r.Truth()))
 		}
 		fmt.Fprintf(&b, "  %s n%d %s\n", m.Name, m.ID, state)
 	}

@@ -42,6 +42,16 @@ var workloads = []struct {
 	{"register", func() Workload { return &registers{} }},
 	{"bank", func() Workload { return &bank{} }},
 	{"order", func() Workload { return &order{} }},
+	{"lists", func() Workload { return newMops(lists) }},
+	{"rw-registers", func() Workload { return newMops(rwRegisters) }},
+	{"write-skew", func() Workload { return newMops(writeSkew) }},
+	{"long-fork", func() Workload { return newMops(longFork) }},
+	{"causal", func() Workload { return newMops(causal) }},
+	{"snapshots", func() Workload { return newMops(snapshots) }},
+	{"ids", func() Workload { return &ids{} }},
+	{"monotonic", func() Workload { return &monotonic{} }},
+	{"social", func() Workload { return &social{} }},
+	{"past", func() Workload { return &past{} }},
 }
 
 func workloadNames() (names []string) {
@@ -57,7 +67,16 @@ func newWorkload(name string) Workload {
 			return w.make()
 		}
 	}
+	if mk := forControls[name]; mk != nil {
+		return mk()
+	}
 	panic("sim: no workload " + name)
+}
+
+// forControls are workloads that only negative controls use: they wait for one thing.
+var forControls = map[string]func() Workload{
+	"homely": func() Workload { return &registers{homely: true} },
+	"twins":  func() Workload { return &monotonic{twins: true} },
 }
 
 // History gives ranks to beginnings and ends of operations, and guards what workloads keep: on the event loop tasks take
@@ -70,6 +89,8 @@ type History struct {
 // Client is somebody who uses the database through one node. It ends with the node's process.
 type Client struct {
 	Name      string
+	Machine   int // on which it runs
+	Number    int // among the workload's clients there
 	DB        *txn.DB
 	RT        rt.Runtime
 	Rand      *rand.Rand
@@ -255,13 +276,13 @@ func number(v []byte) int64 {
 func digits(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
 // cut splits a workload's ranges off, spreads their leases over the nodes, and sets the workload up.
-func (c *Client) cut(r *route.Router, l Workload, nodes int) error {
+func (c *Client) cut(r *route.Router, l Workload, nodes []kv.NodeID) error {
 	ctx := context.Background()
 	for i, k := range l.Splits() {
 		if err := c.insist(20*time.Second, fmt.Sprintf("split at %s", k), func() error { return r.Split(ctx, k) }); err != nil {
 			return err
 		}
-		to := kv.NodeID(i%nodes + 1)
+		to := nodes[i%len(nodes)]
 		move := func() error { return r.TransferLease(ctx, k, to) }
 		if err := c.insist(20*time.Second, fmt.Sprintf("lease of %s to n%d", k, to), move); err != nil {
 			return err

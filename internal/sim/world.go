@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
@@ -31,6 +32,8 @@ type World struct {
 	probes    Probes
 
 	idleFrom, idleTo time.Duration
+
+	alarm atomic.Int32 // something has happened on a disk (Disk)
 }
 
 func newWorld(cfg Config, trace *Trace) *World {
@@ -69,9 +72,9 @@ func (w *World) byID(id kv.NodeID) *Machine {
 // newClient makes a client of a machine's present process.
 func (w *World) newClient(m *Machine, name string) *Client {
 	life := m.life
-	return &Client{Name: fmt.Sprintf("%s.%d/%s", m.Name, life, name), DB: m.Node.DB, RT: m.RT, H: &w.history,
+	return &Client{Name: fmt.Sprintf("%s.%d/%s", m.Name, life, name), Machine: m.Index, DB: m.Node.DB, RT: m.RT, H: &w.history,
 		Rand: rand.New(rand.NewPCG(w.clientRand.Uint64(), 0)), Orderings: w.Config.Orderings, Locking: w.Config.Locking,
-		Alive: func() bool { return m.life == life && m.Up() }, Note: m.event}
+		Alive: func() bool { return m.life == life && m.Up() && !m.dying() }, Note: m.event}
 }
 
 func (w *World) event(format string, args ...any) {
@@ -82,6 +85,11 @@ func (w *World) event(format string, args ...any) {
 func (w *World) runUntil(limit time.Duration, what string, done func() bool) error {
 	storm := false
 	if !w.Loop.Run(limit, func() bool {
+		if w.alarm.Swap(0) != 0 {
+			for _, m := range w.Machines {
+				m.attend()
+			}
+		}
 		storm = w.Loop.Steps() > w.Config.MaxSteps
 		return storm || done()
 	}) {
@@ -109,4 +117,5 @@ func (w *World) close() {
 	for _, m := range w.Machines {
 		m.Crash(true)
 	}
+	w.Loop.Close()
 }

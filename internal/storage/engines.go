@@ -64,7 +64,7 @@ func Open(o Options) (*Engines, error) {
 	if o.Cache == 0 {
 		o.Cache = 128 << 20
 	}
-	e := &Engines{fs: o.FS, dir: o.Dir, report: &reporter{dir: o.Dir, log: o.Log, onFatal: o.OnFatal}}
+	e := &Engines{fs: o.FS, dir: o.Dir, report: newReporter(o)}
 	if e.fs == nil {
 		e.fs = vfs.Default
 	}
@@ -84,16 +84,45 @@ func (e *Engines) open(o Options) (err error) {
 		return explainLock(o.Dir, err)
 	}
 	e.cache = pebble.NewCache(o.Cache)
-	if e.Log, err = pebble.Open(e.fs.PathJoin(o.Dir, "log"), e.logOptions(o)); err != nil {
+	if e.Log, err = e.openEngine("log", e.logOptions(o)); err != nil {
 		return explain(o.Dir, err)
 	}
 	if err := e.checkFormat(); err != nil {
 		return err
 	}
-	if e.State, err = pebble.Open(e.fs.PathJoin(o.Dir, "state"), e.stateOptions(o)); err != nil {
+	if e.State, err = e.openEngine("state", e.stateOptions(o)); err != nil {
 		return explain(o.Dir, err)
 	}
 	return nil
+}
+
+// openEngine opens one instance. Pebble writes while it opens, and waits for ever for a flush that fails; so this does not
+// wait for Pebble once the store has failed. Then the lock stays with whatever Pebble is still doing there: another try in
+// this process would be two that write.
+func (e *Engines) openEngine(name string, o *pebble.Options) (*pebble.DB, error) {
+	type opened struct {
+		db  *pebble.DB
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		db, err := pebble.Open(e.fs.PathJoin(e.dir, name), o)
+		done <- opened{db, err}
+	}()
+	select {
+	case r := <-done:
+		return r.db, r.err
+	case <-e.report.gone:
+	}
+	lock := e.lock
+	e.lock = nil
+	go func() {
+		if r := <-done; r.db != nil {
+			_ = r.db.Close()
+		}
+		_ = lock.Close()
+	}()
+	return nil, e.report.err.Load().Err
 }
 
 // CommitLog writes a batch to the log instance and returns once it is on disk.
@@ -114,13 +143,19 @@ func (e *Engines) write(db *pebble.DB, b *pebble.Batch, o *pebble.WriteOptions) 
 	return e.Failed()
 }
 
-// FlushState makes everything applied so far durable. It waits for the disk.
+// FlushState makes everything applied so far durable. It waits for the disk, but not for one that has failed: Pebble
+// repeats a flush that fails for as long as it is open, and its Flush never returns.
 func (e *Engines) FlushState() error {
 	if err := e.Failed(); err != nil {
 		return err
 	}
-	if err := e.State.Flush(); err != nil {
+	flushed, err := e.State.AsyncFlush()
+	if err != nil {
 		return e.report.fatal(err)
+	}
+	select {
+	case <-flushed:
+	case <-e.report.gone:
 	}
 	return e.Failed()
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -293,6 +294,63 @@ func TestWriteErrorsAreFatal(t *testing.T) {
 		if err := after.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// S4: a flush on a full disk fails. Pebble repeats it for ever, and nobody may wait for that; nor may closing.
+func TestFlushOnAFullDiskReturns(t *testing.T) {
+	var full atomic.Bool
+	fs := errorfs.Wrap(vfs.NewCrashableMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if full.Load() && (op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpFileWrite) {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	var told atomic.Int32
+	e, err := Open(Options{FS: fs, Dir: "store", Deterministic: true, OnFatal: func(*FatalError) { told.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := e.State.NewBatch()
+	if err := b.Set(Key(kv.Key("k")), []byte("v"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.ApplyState(b); err != nil {
+		t.Fatal(err)
+	}
+	full.Store(true)
+	if err := e.FlushState(); err == nil || !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("the flush says: %v", err)
+	}
+	if err := e.FlushState(); err == nil || told.Load() != 1 {
+		t.Errorf("a second one says %v, told %d times", err, told.Load())
+	}
+	_ = e.Close() // what it says does not matter; that it returns does
+}
+
+// A disk that is full when the store is opened: what the log has is flushed then, in vain. The error is told, and the
+// store opens once there is room.
+func TestOpeningOnAFullDiskReturns(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	e := open(t, mem, "store")
+	writeBoth(t, e, 1)
+	disk := mem.CrashClone(vfs.CrashCloneCfg{})
+	_ = e.Close()
+	fs := errorfs.Wrap(disk, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileWrite && strings.HasSuffix(op.Path, ".sst") {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	if _, err := Open(Options{FS: fs, Dir: "store", Deterministic: true}); err == nil || !strings.Contains(err.Error(), "disk is full") {
+		t.Fatalf("opened: %v", err)
+	}
+	after := open(t, disk.CrashClone(vfs.CrashCloneCfg{}), "store")
+	if n := count(t, after.Log); n != 1 {
+		t.Errorf("%d entries, 1 was acknowledged", n)
+	}
+	if err := after.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

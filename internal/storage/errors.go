@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -71,7 +72,16 @@ type reporter struct {
 	log     *slog.Logger
 	onFatal func(*FatalError)
 	err     atomic.Pointer[FatalError]
+	gone    chan struct{} // closed with the first error
 }
+
+func newReporter(o Options) *reporter {
+	return &reporter{dir: o.Dir, log: o.Log, onFatal: o.OnFatal, gone: make(chan struct{})}
+}
+
+// retryPause is how long Pebble waits before it repeats a flush that has failed. It would do so at once, for ever: a full
+// disk would cost a processor, and the log a line each time.
+const retryPause = 20 * time.Millisecond
 
 func (r *reporter) failed() error {
 	if f := r.err.Load(); f != nil {
@@ -84,9 +94,10 @@ func (r *reporter) failed() error {
 func (r *reporter) fatal(err error) *FatalError {
 	f := &FatalError{Dir: r.dir, Err: err, Hint: hint(err)}
 	if !r.err.CompareAndSwap(nil, f) {
-		r.log.Error("storage failed again", "err", err)
+		r.log.Debug("storage failed again", "err", err)
 		return r.err.Load()
 	}
+	close(r.gone)
 	r.log.Error("storage failed", "err", err, "hint", f.Hint)
 	if r.onFatal != nil {
 		r.onFatal(f)
@@ -116,8 +127,13 @@ func (e *Engines) listener(name string, stalls int) *pebble.EventListener {
 	log := e.report.log
 	return &pebble.EventListener{
 		BackgroundError: func(err error) {
-			if !errors.Is(err, pebble.ErrCancelledCompaction) {
-				e.report.fatal(fmt.Errorf("%s: in the background: %w", name, err))
+			if errors.Is(err, pebble.ErrCancelledCompaction) {
+				return
+			}
+			again := e.Failed() != nil
+			e.report.fatal(fmt.Errorf("%s: in the background: %w", name, err))
+			if again {
+				time.Sleep(retryPause)
 			}
 		},
 		DataCorruption: func(i pebble.DataCorruptionInfo) {

@@ -43,6 +43,8 @@ type Options struct {
 	Ordering Ordering
 	// ReadOnly refuses writes, and needs no record of what was read where nothing can ask for a refresh.
 	ReadOnly bool
+	// Past has the transaction read in the past; it is ReadOnly then.
+	Past Past
 	// Name appears in logs.
 	Name string
 	// AgeOf is the Age of the attempt that this transaction repeats. An older transaction wins conflicts, so keeping

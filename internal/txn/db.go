@@ -19,6 +19,8 @@ type DBOptions struct {
 	// Stamp, if set, is told the latest end of a reading before timestamps are made of it, and returns once that is safe
 	// to do: the node keeps a durable high water of the stamps it has given out.
 	Stamp func(clock.Instant) error
+	// SafeTime is what the replicas of this node have closed. Nil: they are not asked.
+	SafeTime func() clock.Timestamp
 	// Limit bounds each operation, each commit, and Run with all its repetitions. Default 30 s.
 	Limit time.Duration
 	// MaxBytes bounds what one transaction may buffer, and what one ScanMany may return. Default 64 MiB.
@@ -35,6 +37,8 @@ type Unsafe struct {
 	NoReadWait   bool // rule 2 for the versions that were read
 	SkipRefresh  bool // rule 3: c may pass r without looking at what was read
 	TrustStaged  bool // recovery takes a staged record for committed without asking its writes
+	// StaleReading is how old the reading may be that a transaction starts from (rule 1).
+	StaleReading time.Duration
 }
 
 // DB begins transactions on one node. It is used by any number of tasks.
@@ -45,6 +49,7 @@ type DB struct {
 	stats   counters
 	cleanup *cleanup
 	locks   *lockKeeper
+	kept    keptReading
 }
 
 // Open makes a DB. Close ends its background work.
@@ -76,6 +81,7 @@ func (db *DB) Close(limit time.Duration) {
 
 // Begin makes a transaction. It takes its clock reading at its first access.
 func (db *DB) Begin(o Options) *Txn {
+	o.ReadOnly = o.ReadOnly || !o.Past.Present()
 	t := &Txn{db: db, o: o, id: db.newID(), observed: observed{}, locks: o.Locks}
 	o.Locks.heldBy(t)
 	return t

@@ -90,7 +90,7 @@ func (t *Txn) take(f *fetching) bool {
 	}
 	t.ord = f.ord
 	t.takes++
-	remember := !t.o.ReadOnly || t.ord.r.Less(t.ord.g) || t.o.Ordering == Uncertainty
+	remember := !t.o.ReadOnly || t.ord.r.Less(t.ord.g) || t.o.Ordering == Uncertainty && t.o.Past.Present()
 	for _, p := range f.parts {
 		t.newest = t.newest.Forward(p.resp.Newest)
 		if remember {
@@ -198,6 +198,7 @@ func (f *fetching) addressed(a ask, canBump bool) route.Addressed {
 	req.Txn, req.Start = t.id, t.age
 	req.ReadTS, req.Limit, req.MaxLimit = ord.r, ord.g, ord.g
 	req.CanBump = canBump && (ord.r.Less(ord.g) || f.lock != nil)
+	req.AnyReplica = !t.o.Past.Present()
 	out := route.Addressed{Request: kv.Request{Read: &req}}
 	if f.lock != nil {
 		out.Prepare = func(_ kv.NodeID, q *kv.Request) { f.lockAt(q) } // it reads the newest version: no limit matters

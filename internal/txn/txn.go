@@ -52,7 +52,7 @@ func (t *Txn) start() error {
 	if started {
 		return nil
 	}
-	now, err := t.db.reading()
+	now, err := t.db.startReading()
 	if err != nil {
 		return err
 	}
@@ -61,15 +61,31 @@ func (t *Txn) start() error {
 			return kv.Errorf(kv.ErrUnavailable, "the high water of timestamps cannot be kept: %v", err)
 		}
 	}
+	ord, err := t.placed(now)
+	if err != nil {
+		return err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.started { // another task of this transaction may have been faster
-		t.started, t.ord, t.age = true, startHigh(t.o.Ordering, now), t.o.AgeOf
+		t.started, t.ord, t.age = true, ord, t.o.AgeOf
 		if t.age.IsZero() {
 			t.age = now.Start()
 		}
 	}
 	return nil
+}
+
+// placed is where a transaction stands that takes its reading now.
+func (t *Txn) placed(now clock.Interval) (order, error) {
+	if t.o.Past.Present() {
+		return startHigh(t.o.Ordering, now), nil
+	}
+	var safe clock.Timestamp
+	if t.db.o.SafeTime != nil {
+		safe = t.db.o.SafeTime()
+	}
+	return t.o.Past.order(now, safe)
 }
 
 // ready is called before each operation: it starts the transaction, and says why it can do nothing more.
@@ -223,6 +239,13 @@ func (t *Txn) CommitTimestamp() clock.Timestamp {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.commitTS
+}
+
+// Token is no lower than the timestamp of anything that the transaction has committed or read: who reads there sees it.
+func (t *Txn) Token() clock.Timestamp {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.commitTS.Forward(t.newest)
 }
 
 // SentRows says that rows have left: a restart is the client's from now on.

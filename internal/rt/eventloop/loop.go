@@ -15,9 +15,7 @@ package eventloop
 import (
 	"container/heap"
 	"fmt"
-	"iter"
 	"math/rand/v2"
-	"runtime/debug"
 	"time"
 
 	"github.com/longitude-db/longitude/internal/rt"
@@ -30,7 +28,9 @@ type Loop struct {
 	timers timerHeap
 	seq    uint64
 	ready  []*task
+	first  []*task // that go on before any other: they were paused while they ran (PauseHere)
 	cur    *task
+	spare  []*coroutine // of tasks that have ended
 	steps  uint64
 	spun   int // steps since virtual time last moved; at most limit (E5)
 	limit  int
@@ -71,7 +71,7 @@ func (l *Loop) Run(limit time.Duration, done func() bool) bool {
 		if done != nil && done() {
 			return true
 		}
-		if len(l.ready) > 0 {
+		if len(l.ready)+len(l.first) > 0 {
 			l.step()
 			continue
 		}
@@ -90,7 +90,13 @@ func (l *Loop) Run(limit time.Duration, done func() bool) bool {
 	}
 }
 
-func (l *Loop) step() {
+// next takes one of the ready tasks out.
+func (l *Loop) next() *task {
+	if len(l.first) > 0 {
+		t := l.first[0]
+		l.first = l.first[1:]
+		return t
+	}
 	i := 0
 	if n := len(l.ready); n > 1 {
 		i = l.rng.IntN(n)
@@ -99,6 +105,11 @@ func (l *Loop) step() {
 	l.ready[i] = l.ready[len(l.ready)-1]
 	l.ready[len(l.ready)-1] = nil
 	l.ready = l.ready[:len(l.ready)-1]
+	return t
+}
+
+func (l *Loop) step() {
+	t := l.next()
 	t.queued = false
 	if t.dead {
 		return
@@ -111,11 +122,12 @@ func (l *Loop) step() {
 		l.Trace(l.now, t.r.name, t.name)
 	}
 	l.cur = t
-	_, alive := t.next()
+	t.co.next()
 	l.cur = nil
-	if !alive {
+	if t.co.fn == nil {
 		t.dead = true
 		delete(t.r.tasks, t)
+		l.retire(t.co)
 	}
 }
 
@@ -170,6 +182,7 @@ type Runtime struct {
 
 	pausedUntil time.Duration
 	held        []*task // ready, but the runtime is paused
+	midway      *task   // paused while it ran
 }
 
 var _ rt.Runtime = (*Runtime)(nil)
@@ -183,9 +196,7 @@ type task struct {
 	r      *Runtime
 	name   string
 	id     uint64
-	next   func() (struct{}, bool)
-	stop   func()
-	yield  func(struct{}) bool
+	co     *coroutine
 	queued bool
 	dead   bool
 }
@@ -198,19 +209,8 @@ func (r *Runtime) Go(name string, fn func()) {
 		return
 	}
 	r.order++
-	t := &task{r: r, name: name, id: r.order}
-	t.next, t.stop = iter.Pull(func(yield func(struct{}) bool) {
-		t.yield = yield
-		defer func() {
-			if p := recover(); p != nil {
-				if _, ok := p.(killed); !ok {
-					// The stack of the task is lost once the panic crosses into the loop.
-					panic(fmt.Sprintf("task %s/%s: %v\n%s", r.name, name, p, debug.Stack()))
-				}
-			}
-		}()
-		fn()
-	})
+	t := &task{r: r, name: name, id: r.order, co: r.l.coroutine()}
+	t.co.fn, t.co.task = fn, t
 	r.tasks[t] = struct{}{}
 	r.l.makeReady(t)
 }
@@ -232,7 +232,7 @@ func (r *Runtime) current() *task {
 
 // block suspends the current task until somebody makes it ready.
 func block(t *task) {
-	if !t.yield(struct{}{}) {
+	if !t.co.yield(struct{}{}) {
 		t.dead = true
 		panic(killed{})
 	}
@@ -280,46 +280,10 @@ func (r *Runtime) Kill() {
 		}
 		t.dead = true
 		r.l.cur = t
-		t.stop()
+		t.co.stop()
 	}
 	r.l.cur = cur
 	r.tasks, r.held = nil, nil
-}
-
-// Pause keeps the runtime's tasks from running until virtual time until (E4). A second pause can only extend the first.
-// It is called from the loop or from a task of another runtime.
-func (r *Runtime) Pause(until time.Duration) {
-	l := r.l
-	if r.dead || until <= l.now || until <= r.pausedUntil {
-		return
-	}
-	if l.cur != nil && l.cur.r == r {
-		panic("eventloop: a task paused its own runtime; use Loop.At")
-	}
-	r.pausedUntil = until
-	ready := l.ready[:0]
-	for _, t := range l.ready {
-		if t.r == r {
-			r.held = append(r.held, t)
-		} else {
-			ready = append(ready, t)
-		}
-	}
-	clear(l.ready[len(ready):])
-	l.ready = ready
-	l.push(&timer{at: until, fire: r.resume})
-}
-
-func (r *Runtime) resume() {
-	if r.l.now < r.pausedUntil {
-		return // the pause was extended
-	}
-	for _, t := range r.held {
-		if !t.dead {
-			r.l.ready = append(r.l.ready, t)
-		}
-	}
-	r.held = nil
 }
 
 // Paused reports whether the runtime is paused.

@@ -44,7 +44,9 @@ func main() {
 	}
 	ok := true
 	switch {
-	case *controls:
+	case *control != "" && *seed != 0:
+		ok = runControl(*control, *seed, *trace, *steps, *logs, *tail)
+	case *controls || *control != "":
 		ok = runControls(*control, *seeds)
 	case *seed != 0 && *twice:
 		ok = runTwice(*seed)
@@ -59,13 +61,27 @@ func main() {
 }
 
 func runOne(seed uint64, trace, steps, logs bool, tail int) bool {
+	return show(sim.Draw(seed), trace, steps, logs, tail)
+}
+
+// runControl makes the run of a negative control with a seed.
+func runControl(name string, seed uint64, trace, steps, logs bool, tail int) bool {
+	for _, k := range sim.Controls {
+		if k.Name == name {
+			return show(k.Config(seed), trace, steps, logs, tail)
+		}
+	}
+	fmt.Fprintf(os.Stderr, "simrun: there is no control %q\n", name)
+	return false
+}
+
+func show(cfg sim.Config, trace, steps, logs bool, tail int) bool {
 	out := bufio.NewWriter(os.Stdout)
 	defer out.Flush()
 	o := sim.Options{Logs: logs, Steps: steps}
 	if trace {
 		o.Out, tail = out, 0
 	}
-	cfg := sim.Draw(seed)
 	fmt.Fprintln(out, cfg)
 	res := sim.Run(cfg, o)
 	if res.Failed() {

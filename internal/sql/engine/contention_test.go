@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 )
 
@@ -35,9 +36,14 @@ func (h *hotCounter) value(tb testing.TB) (n int) {
 
 func (h *hotCounter) repeats() (n float64) {
 	for _, s := range h.c.nodes {
-		var m dto.Metric
-		_ = s.e.m.Repeated.Write(&m)
-		n += m.GetCounter().GetValue()
+		reasons := make(chan prometheus.Metric, 64)
+		s.e.m.Repeated.Collect(reasons)
+		close(reasons)
+		for r := range reasons {
+			var m dto.Metric
+			_ = r.Write(&m)
+			n += m.GetCounter().GetValue()
+		}
 	}
 	return n
 }

@@ -41,6 +41,10 @@ type Options struct {
 		Now() (clock.Interval, error)
 	}
 	NodeID kv.NodeID
+	// Refusal says, for people, why this node's clock gives no readings; "" if it does. Optional.
+	Refusal func() string
+	// SetClock changes the clock source of a node, or of all if it is 0, and tells line by line what was done. Optional.
+	SetClock func(ctx context.Context, source string, node kv.NodeID) ([]ClockChange, error)
 	// ClockStatus, Nodes and Ranges fill the tables longitude.clock, longitude.nodes and longitude.ranges.
 	ClockStatus func() []ClockRow
 	Nodes       func() []NodeRow
@@ -78,15 +82,16 @@ const MySQLVersion = "8.0.31"
 
 // Engine is the SQL layer of one node.
 type Engine struct {
-	o        Options
-	log      *slog.Logger
-	m        *Metrics
-	gms      *sqle.Engine
-	provider *provider
-	schemas  *schemas
-	ids      *idBlocks
-	stats    *tableStats
-	garbage  *collector
+	o          Options
+	log        *slog.Logger
+	m          *Metrics
+	gms        *sqle.Engine
+	provider   *provider
+	schemas    *schemas
+	ids        *idBlocks
+	stats      *tableStats
+	garbage    *collector
+	statements *statements
 	// background is the context of work that no statement waits for, or several; Close ends it, because the rest of the
 	// cluster may be gone by then, and such work would be tried until its time is up.
 	background    context.Context
@@ -127,6 +132,7 @@ func New(o Options) *Engine {
 	e.ids = newIDBlocks(e)
 	e.stats = newTableStats()
 	e.garbage = newCollector(e)
+	e.statements = newStatements()
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
 	a := analyzer.NewBuilder(e.provider).Build()

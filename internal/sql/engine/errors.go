@@ -21,6 +21,8 @@ var errIDsExhausted = mysql.NewSQLError(1467, "HY000", "Failed to read auto-incr
 
 var errAccounts = mysql.NewSQLError(1235, "42000", "users, roles and privileges cannot be changed in this version: there is the user root, without a password, from this machine only")
 
+var errAsOfInside = mysql.NewSQLError(1568, "25001", "AS OF inside an open transaction, which reads at one time already: commit it first, or set %s before it begins", asOfVariable)
+
 func errOrdering(v any) error {
 	return mysql.NewSQLError(1231, "42000", "Variable '%s' can't be set to the value of '%v': it is 'wait' (strictly serializable) or 'uncertainty'", orderingVariable, v)
 }
@@ -183,6 +185,8 @@ func text(err error, t *tx) string {
 		return fmt.Sprintf("Check constraint '%s' is violated.", quoted(s, "\"", "\""))
 	case sql.ErrInsertIntoNonNullableProvidedNull.Is(err):
 		return fmt.Sprintf("Column '%s' cannot be null", quoted(s, "'", "'"))
+	case sql.ErrReadOnlyTransaction.Is(err) && t != nil && !t.past.Present():
+		return fmt.Sprintf("Cannot execute statement in a READ ONLY transaction: it reads the past; to write, set %s and %s to ''", asOfVariable, stalenessVariable)
 	case sql.ErrColumnExists.Is(err):
 		return fmt.Sprintf("Duplicate column name '%s'", quoted(s, "\"", "\""))
 	}
@@ -248,9 +252,21 @@ func (e *Engine) mapKV(err error, k *kv.Error, t *tx) *mysql.SQLError {
 		return mysql.NewSQLError(1205, "HY000", "the data cannot be reached, nothing was done: %v; the statement may be tried again", err)
 	case k.Code == kv.ErrAmbiguous:
 		return mysql.NewSQLError(1180, "HY000", "it is not known whether the transaction was committed: %v; look before repeating it", err)
+	case k.Code == kv.ErrFuture:
+		return mysql.NewSQLError(1210, "HY000", "Incorrect time to read at: %s", k.Msg)
+	case k.Code == kv.ErrFenced && e.refusal() != "":
+		return mysql.NewSQLError(1290, "HY000", "%s", e.refusal())
 	case k.Code == kv.ErrFenced:
 		return mysql.NewSQLError(1290, "HY000", "this node refuses transactions: %v; the other nodes go on", err)
 	}
 	e.log.Error("statement failed", "error", err)
 	return mysql.NewSQLError(1105, "HY000", "%v", err)
+}
+
+// refusal is why this node's own clock gives no readings.
+func (e *Engine) refusal() string {
+	if e.o.Refusal == nil {
+		return ""
+	}
+	return e.o.Refusal()
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"strconv"
@@ -15,23 +16,29 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // execution is one statement under way.
 type execution struct {
-	h    *handler
-	ctx  context.Context // of the connection
-	s    *Session
-	c    *mysql.Conn
-	kind statementKind
-	out  *output
-	more bool
+	h       *handler
+	ctx     context.Context // of the connection
+	s       *Session
+	c       *mysql.Conn
+	kind    statementKind
+	asOf    *txn.Past
+	query   string // the statement alone
+	repeats repeats
+	out     *output
+	more    bool
 }
 
 // run executes the first statement of the request and returns the rest of the text.
 func (x *execution) run(sc *sql.Context, r request) (remainder string, err error) {
 	stmt, remainder := x.parse(sc, &r)
-	x.kind, x.more = kindOfStatement(stmt), remainder != ""
+	x.kind, x.more, x.query = kindOfStatement(stmt), remainder != "", r.query
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
@@ -47,8 +54,15 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if err != nil {
 		return remainder, x.h.e.clientError(sc, err, nil)
 	}
+	if x.asOf, err = x.findAsOf(sc, r.query, stmt, bindings); err == nil && x.asOf != nil && x.s.GetTransaction() != nil {
+		err = errAsOfInside
+	}
+	if err != nil {
+		return remainder, x.h.e.clientError(sc, err, nil)
+	}
 	deadline := time.Now().Add(x.h.e.o.RetryLimit)
 	for try := 0; ; try++ {
+		began := time.Now()
 		err := x.attempt(r.query, stmt, bindings)
 		if err == nil {
 			break
@@ -57,13 +71,32 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 		if !x.repeatable(sc, t, err) || time.Now().After(deadline) || sc.Err() != nil {
 			return remainder, x.fail(sc, t, err)
 		}
-		x.h.e.m.Repeated.Inc()
+		why := reasonOf(t)
 		x.s.SetTransaction(t.again())
 		x.out.reset()
 		pause(sc, try)
+		lost := time.Since(began)
+		x.repeats.add(why, lost)
+		x.h.e.m.Repeated.WithLabelValues(why).Inc()
+		x.h.e.m.RepeatTime.Add(lost.Seconds())
 	}
 	x.setStatus(sc)
+	if e, ok := stmt.(*sqlparser.Explain); ok && e.Analyze {
+		x.out.note(x.repeats)
+	}
 	return remainder, x.out.finish(x.more)
+}
+
+// reasonOf says why a transaction has to be repeated.
+func reasonOf(t *tx) string {
+	var k *kv.Error
+	if errors.As(t.retry, &k) {
+		return k.Code.String()
+	}
+	if t.retry == nil {
+		return "generated key taken"
+	}
+	return "other"
 }
 
 // pause waits a little before a repetition, longer each time.
@@ -151,7 +184,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		return err
 	}
 	defer sc.ProcessList.EndQuery(sc)
-	x.s.stmt = &statement{kind: x.kind, deferred: !reacts(stmt)}
+	x.s.stmt = &statement{kind: x.kind, asOf: x.asOf, deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	x.s.stmt.locks = x.lockPlan(sc, stmt, bindings)
 	before, _ := x.s.GetTransaction().(*tx)

@@ -75,7 +75,7 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 			s.SetTransaction(nil)
 		}()
 	}
-	n, err := h.e.gms.PrepareQuery(sc, forShare(query, true))
+	n, err := h.prepare(sc, forShare(query, true))
 	if err != nil {
 		t, _ := s.GetTransaction().(*tx)
 		return nil, h.e.clientError(ctx, err, t)
@@ -84,6 +84,18 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 		return nil, nil
 	}
 	return resultFields(sc, n.Schema(sc)), nil
+}
+
+// prepare plans a statement as far as that goes without its parameters.
+func (h *handler) prepare(sc *sql.Context, query string) (sql.Node, error) {
+	query = sql.RemoveSpaceAndDelimiter(query, ';')
+	if mentionsAsOf(query) {
+		if stmt, _, err := h.e.gms.Parser.ParseOneWithOptions(sc, query, sql.LoadSqlMode(sc).ParserOptions()); err == nil {
+			settleAsOf(stmt)
+			return h.e.gms.PrepareParsedQuery(sc, query, query, stmt)
+		}
+	}
+	return h.e.gms.PrepareQuery(sc, query)
 }
 
 // noRows reports whether a statement answers with a count, whatever its plan says before it is analyzed.
@@ -130,7 +142,13 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	x := &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
 	remainder, err = x.run(sc, r)
 	h.e.m.Statements.WithLabelValues(x.kind.String()).Inc()
-	h.e.m.Latency.WithLabelValues(x.kind.String()).Observe(time.Since(began).Seconds())
+	took := time.Since(began)
+	h.e.m.Latency.WithLabelValues(x.kind.String()).Observe(took.Seconds())
+	var code int
+	if own, ok := err.(*mysql.SQLError); ok {
+		code = own.Num
+	}
+	h.e.statements.done(x.query, took, code, x.repeats)
 	return remainder, err
 }
 

@@ -8,7 +8,8 @@ type Metrics struct {
 	Statements  *prometheus.CounterVec   // by kind
 	Errors      *prometheus.CounterVec   // by MySQL code
 	Latency     *prometheus.HistogramVec // by kind
-	Repeated    prometheus.Counter
+	Repeated    *prometheus.CounterVec   // by reason
+	RepeatTime  prometheus.Counter
 	Given       prometheus.Counter
 }
 
@@ -23,8 +24,10 @@ func NewMetrics() *Metrics {
 			Help: "Errors sent to clients, by MySQL error code."}, []string{"code"}),
 		Latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "longitude_sql_statement_seconds",
 			Help: "From the arrival of a statement to the end of its answer.", Buckets: prometheus.ExponentialBuckets(0.0001, 2, 18)}, []string{"kind"}),
-		Repeated: prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_sql_repeated_statements_total",
-			Help: "Times a statement was repeated by the node because its transaction was lost to another one."}),
+		Repeated: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "longitude_sql_repeated_statements_total",
+			Help: "Times a statement was repeated by the node because its transaction was lost to another one."}, []string{"reason"}),
+		RepeatTime: prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_sql_repeated_seconds_total",
+			Help: "Time that went into attempts of statements that had to be repeated, and the pauses after them."}),
 		Given: prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_sql_deadlocks_total",
 			Help: "Transactions that the client was told to repeat (error 1213)."}),
 	}
@@ -32,5 +35,5 @@ func NewMetrics() *Metrics {
 
 // Collectors lists them for a registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.Connections, m.Statements, m.Errors, m.Latency, m.Repeated, m.Given}
+	return []prometheus.Collector{m.Connections, m.Statements, m.Errors, m.Latency, m.Repeated, m.RepeatTime, m.Given}
 }

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
@@ -66,6 +68,18 @@ func (o *output) row(ctx context.Context, values []sqltypes.Value, more bool) er
 
 func (o *output) take() *sqltypes.Result {
 	return &sqltypes.Result{Fields: o.fields, Rows: o.rows, RowsAffected: uint64(len(o.rows))}
+}
+
+// note adds to the plan that EXPLAIN ANALYZE shows how often the node had to begin again for it.
+func (o *output) note(r repeats) {
+	if len(o.fields) != 1 || o.sent {
+		return
+	}
+	text := "Retries: none"
+	if r.n > 0 {
+		text = fmt.Sprintf("Retries: %d (%s), %s lost", r.n, r.reasons(), r.lost.Round(time.Microsecond))
+	}
+	o.rows = append(o.rows, []sqltypes.Value{sqltypes.MakeTrusted(o.fields[0].Type, []byte(text))})
 }
 
 // finish sends what is held back.

@@ -17,6 +17,10 @@ import (
 //	CALL longitude_split('table', 'index or PRIMARY', value [, value ...])
 //	CALL longitude_move_lease('table', 'index or PRIMARY', value [, value ...], node_id)
 //
+// and for changing the clock source of one node or of all (package clock, Switch):
+//
+//	CALL longitude_set_clock('source' [, node_id])
+//
 // The values are those of the first columns of the index; the table may be written database.table. All arguments are
 // texts for MySQL's protocol, and are converted to the types of the columns.
 
@@ -36,6 +40,35 @@ func (e *Engine) registerProcedures() {
 	} {
 		e.provider.external.Register(sql.ExternalStoredProcedureDetails{Name: p.name, Schema: rows, Function: p.fn, ReadOnly: true})
 	}
+	e.provider.external.Register(sql.ExternalStoredProcedureDetails{Name: "longitude_set_clock", ReadOnly: true,
+		Schema: sql.Schema{{Name: "node_id", Type: types.Uint32}, {Name: "source", Type: textType}, {Name: "done", Type: textType}},
+		Function: func(ctx *sql.Context, source string, node ...string) (sql.RowIter, error) {
+			return e.setClock(ctx, source, node)
+		}})
+}
+
+// setClock changes clock sources.
+func (e *Engine) setClock(ctx *sql.Context, source string, nodes []string) (sql.RowIter, error) {
+	if e.o.SetClock == nil || len(nodes) > 1 {
+		return nil, fmt.Errorf("longitude_set_clock: wanted: CALL longitude_set_clock('source') or CALL longitude_set_clock('source', node_id)")
+	}
+	var node uint64
+	if len(nodes) == 1 {
+		var ok bool
+		var err error
+		if node, ok, err = sqlUint64(ctx, nodes[0]); err != nil || !ok || node == 0 || node > 1<<32-1 {
+			return nil, fmt.Errorf("longitude_set_clock: %q is not the id of a node; see longitude.nodes", nodes[0])
+		}
+	}
+	changes, err := e.o.SetClock(ctx, source, kv.NodeID(node))
+	if err != nil {
+		return nil, err
+	}
+	var rows []sql.Row
+	for _, c := range changes {
+		rows = append(rows, sql.Row{uint32(c.Node), c.Source, c.Done})
+	}
+	return sql.RowsToRowIter(rows...), nil
 }
 
 // split makes the row with these key values the first of a range.

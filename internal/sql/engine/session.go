@@ -69,7 +69,8 @@ func txOf(ctx *sql.Context) (*Session, *tx, error) {
 
 // StartTransaction begins a transaction that takes no reading before its first access.
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
-	s.latest = &tx{e: s.e, ordering: s.ordering(ctx), readOnly: c == sql.ReadOnly}
+	past := s.past(ctx)
+	s.latest = &tx{e: s.e, ordering: s.ordering(ctx), readOnly: c == sql.ReadOnly || !past.Present(), past: past}
 	return s.latest, nil
 }
 
@@ -90,7 +91,10 @@ func (s *Session) ordering(ctx *sql.Context) txn.Ordering {
 // it (the engine does not).
 func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
 	if t, ok := t.(*tx); ok && t != nil {
-		return t.commit(ctx)
+		if err := t.commit(ctx); err != nil {
+			return err
+		}
+		return s.remember(ctx, t)
 	}
 	return nil
 }

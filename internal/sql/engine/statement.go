@@ -4,11 +4,13 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // statement is what belongs to one statement of a session.
 type statement struct {
 	kind statementKind
+	asOf *txn.Past // it says itself at what time it reads
 	// atCommit: the statement is the whole transaction and only inserts, so that whether keys are taken may be found out
 	// by the commit.
 	atCommit bool

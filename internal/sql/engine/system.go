@@ -16,14 +16,26 @@ import (
 
 // ClockRow is a row of longitude.clock: what a node knows of time.
 type ClockRow struct {
-	Node      kv.NodeID
-	Source    string
-	State     string
-	Earliest  clock.Instant
-	Latest    clock.Instant
-	Bound     time.Duration // half the width
-	Disproofs uint64
-	Detail    string
+	Node     kv.NodeID
+	Source   string
+	State    string
+	Earliest clock.Instant
+	Latest   clock.Instant
+	// Bound is half the width; P99 and Max are of the last five minutes.
+	Bound, BoundP99, BoundMax time.Duration
+	Age                       time.Duration // since the source's last good answer; -1: there was none
+	Disproofs                 uint64
+	DisproofsByPeer           string // "1: 12, 3: 4"
+	LastStep                  string // the last step, suspension or contradiction, and how long ago
+	Fenced                    string // why; "": it is not
+	Detail                    string
+}
+
+// ClockChange is a row of what CALL longitude_set_clock answers.
+type ClockChange struct {
+	Node   kv.NodeID
+	Source string // that the node has now
+	Done   string
 }
 
 // NodeRow is a row of longitude.nodes.
@@ -54,7 +66,7 @@ func (d *systemDatabase) IsReadOnly() bool { return true }
 
 // GetTableNames implements sql.Database.
 func (d *systemDatabase) GetTableNames(*sql.Context) ([]string, error) {
-	return []string{"clock", "nodes", "ranges"}, nil
+	return []string{"clock", "nodes", "ranges", "statements"}, nil
 }
 
 // GetTableInsensitive implements sql.Database.
@@ -89,13 +101,17 @@ var errSystem = errors.New("the database longitude shows the state of the cluste
 var systemTables = []*systemTable{
 	{name: "clock", columns: []systemColumn{{"node_id", types.Uint32}, {"source", textType}, {"state", textType},
 		{"earliest", types.DatetimeMaxPrecision}, {"latest", types.DatetimeMaxPrecision}, {"earliest_ns", types.Int64}, {"latest_ns", types.Int64},
-		{"bound_us", types.Float64}, {"disproofs", types.Uint64}, {"detail", textType}}, rows: clockRows},
+		{"bound_us", types.Float64}, {"bound_p99_us", types.Float64}, {"bound_max_us", types.Float64}, {"age_ms", types.Float64},
+		{"last_step", textType}, {"disproofs", types.Uint64}, {"disproofs_by_peer", textType}, {"fenced", textType}, {"detail", textType}}, rows: clockRows},
 	{name: "nodes", columns: []systemColumn{{"node_id", types.Uint32}, {"alive", types.Boolean}, {"rpc_addr", textType}, {"sql_addr", textType},
 		{"http_addr", textType}, {"version", textType}, {"started", types.DatetimeMaxPrecision}, {"clock_source", textType}, {"bound_us", types.Float64},
 		{"fenced", textType}, {"leases", types.Int64}, {"replicas", types.Int64}}, rows: nodeRows},
 	{name: "ranges", columns: []systemColumn{{"range_id", types.Uint64}, {"start_key", textType}, {"end_key", textType}, {"leaseholder", types.Uint32},
 		{"preferred", types.Uint32}, {"replicas", textType}, {"generation", types.Uint64}, {"database_name", textType}, {"table_name", textType},
 		{"index_name", textType}}, rows: rangeRows},
+	{name: "statements", columns: []systemColumn{{"node_id", types.Uint32}, {"digest_text", textType}, {"executions", types.Uint64}, {"errors", types.Uint64},
+		{"total_ms", types.Float64}, {"mean_ms", types.Float64}, {"max_ms", types.Float64}, {"retries", types.Uint64}, {"retry_reasons", textType},
+		{"retry_ms", types.Float64}, {"deadlocks", types.Uint64}, {"last_seen", types.DatetimeMaxPrecision}}, rows: statementRows},
 }
 
 func instant(i clock.Instant) any { return time.Unix(0, int64(i)).UTC() }
@@ -108,14 +124,26 @@ func clockRows(_ *sql.Context, e *Engine) (out []sql.Row, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return []sql.Row{{uint32(e.o.NodeID), "", "", instant(now.Earliest), instant(now.Latest), int64(now.Earliest), int64(now.Latest),
-			micros(now.Width() / 2), uint64(0), ""}}, nil
+		return []sql.Row{clockSQLRow(ClockRow{Node: e.o.NodeID, Earliest: now.Earliest, Latest: now.Latest, Bound: now.Width() / 2, Age: -1})}, nil
 	}
 	for _, r := range e.o.ClockStatus() {
-		out = append(out, sql.Row{uint32(r.Node), r.Source, r.State, instant(r.Earliest), instant(r.Latest), int64(r.Earliest), int64(r.Latest),
-			micros(r.Bound), r.Disproofs, r.Detail})
+		out = append(out, clockSQLRow(r))
 	}
 	return out, nil
+}
+
+// clockSQLRow has NULL where a node says nothing.
+func clockSQLRow(r ClockRow) sql.Row {
+	null := func(ok bool, v any) any {
+		if !ok {
+			return nil
+		}
+		return v
+	}
+	read := r.Latest != 0
+	return sql.Row{uint32(r.Node), r.Source, r.State, null(read, instant(r.Earliest)), null(read, instant(r.Latest)), null(read, int64(r.Earliest)), null(read, int64(r.Latest)),
+		null(read, micros(r.Bound)), micros(r.BoundP99), micros(r.BoundMax), null(r.Age >= 0, micros(r.Age)/1000),
+		null(r.LastStep != "", r.LastStep), r.Disproofs, r.DisproofsByPeer, null(r.Fenced != "", r.Fenced), r.Detail}
 }
 
 func nodeRows(_ *sql.Context, e *Engine) (out []sql.Row, err error) {

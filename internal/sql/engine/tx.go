@@ -18,6 +18,7 @@ type tx struct {
 	e        *Engine
 	ordering txn.Ordering
 	readOnly bool
+	past     txn.Past // it reads at a time in the past, and is readOnly then
 
 	kv     *txn.Txn
 	age    clock.Timestamp // of the first attempt
@@ -48,7 +49,7 @@ func (t *tx) IsReadOnly() bool { return t.readOnly }
 // attempt returns the attempt, begun if need be.
 func (t *tx) attempt() *txn.Txn {
 	if t.kv == nil {
-		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Name: "sql", AgeOf: t.age, Locks: t.locks})
+		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks})
 		t.locks = nil
 		t.begun = t.kv.Savepoint()
 	}
@@ -212,7 +213,7 @@ func (t *tx) rollback(ctx context.Context) {
 
 // again prepares the transaction for being repeated from its beginning.
 func (t *tx) again() *tx {
-	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, age: t.age}
+	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, age: t.age}
 	if t.kv != nil {
 		n.age, n.locks = t.kv.Age(), t.kv.HandOver()
 	}

@@ -46,6 +46,7 @@ func addVariables() {
 		Name: lockWaitVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemIntType(lockWaitVariable, 1, 1<<30, false), Default: int64(50),
 	}})
+	sql.SystemVariables.AddSystemVariables(pastVariables())
 	_ = sql.SystemVariables.AssignValues(map[string]any{"version": MySQLVersion + "-longitude", "version_comment": "Longitude"})
 }
 

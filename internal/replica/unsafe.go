@@ -1,0 +1,41 @@
+package replica
+
+import (
+	"go.etcd.io/raft/v3/raftpb"
+
+	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/kv"
+)
+
+// Unsafe turns rules off. It is for tests only: for the negative controls, which show that the checkers find what each
+// rule prevents. No flag and no setting leads here.
+type Unsafe struct {
+	// EarliestLease: a leader uses its lease while its earliest is before T, not its latest (L2).
+	EarliestLease bool
+	// ForgetReads: a lease begins with no low water (L3), and a timestamp cache that is empty.
+	ForgetReads bool
+	// EarlyRelease: a reader that has made a commit of another take effect is not told how new it is, and so does not wait
+	// until it is past (package txn, X2).
+	EarlyRelease bool
+	// Disorder: commands that are applied together change places (A1).
+	Disorder bool
+}
+
+// disorder exchanges neighbours.
+func disorder(es []*raftpb.Entry) []*raftpb.Entry {
+	for i := 1; i < len(es); i += 2 {
+		a, b := es[i-1], es[i]
+		if a.GetType() == raftpb.EntryNormal && b.GetType() == raftpb.EntryNormal && a.GetTerm() == b.GetTerm() && len(a.GetData())*len(b.GetData()) > 0 {
+			a.Data, b.Data = b.Data, a.Data
+		}
+	}
+	return es
+}
+
+// released is an answer to a request in whose way others were.
+func (u *Unsafe) released(resp kv.Response) kv.Response {
+	if u.EarlyRelease && resp.Read != nil {
+		resp.Read.Newest = clock.Timestamp{}
+	}
+	return resp
+}

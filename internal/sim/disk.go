@@ -1,0 +1,231 @@
+package sim
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Disk is a machine's disk as one process sees it: files in memory that know what was synced, and what goes wrong with
+// them. Pebble writes from goroutines of its own while the loop waits for it, so it has a lock; what happens on it is told
+// to the loop by alarm, which makes the loop look before anything else runs.
+type Disk struct {
+	vfs.FS
+	mem     *vfs.MemFS
+	illness *illness // the machine's: it outlives the process
+	alarm   *atomic.Int32
+	dead    atomic.Bool // the power has failed: nothing that the process still does may be seen by anybody
+
+	mu sync.Mutex
+	// syncs counts. At sync crashAt (0: never) the power fails, before it has any effect or just after.
+	syncs, crashAt uint64
+	after          bool
+	left           *vfs.MemFS // what the power failure left; nil: it has not struck
+	failure        error      // why the store stopped by itself
+	told           bool       // of the failure
+}
+
+// ailment is what operations on a disk answer. The zero value is a well one.
+type ailment struct {
+	name              string
+	write, sync, read syscall.Errno
+}
+
+var fullDisk = ailment{name: "full", write: syscall.ENOSPC}
+
+// failing are the ways in which a disk fails.
+var failing = []ailment{
+	{name: "failing at writes", write: syscall.EIO, sync: syscall.EIO},
+	{name: "failing at syncs", sync: syscall.EIO},
+	{name: "failing at reads", read: syscall.EIO},
+	{name: "failing at everything", write: syscall.EIO, sync: syscall.EIO, read: syscall.EIO},
+}
+
+// illness is what a machine's disk suffers from now.
+type illness struct {
+	mu sync.Mutex
+	ailment
+	harm bool // an operation has failed since the process was started
+}
+
+// set makes the disk ill, or with the zero value well.
+func (i *illness) set(a ailment) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.ailment = a
+}
+
+func (i *illness) ask(which *syscall.Errno) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if *which == 0 {
+		return nil
+	}
+	i.harm = true
+	return *which
+}
+
+func (i *illness) onWrite() error { return i.ask(&i.write) }
+func (i *illness) onSync() error  { return i.ask(&i.sync) }
+func (i *illness) onRead() error  { return i.ask(&i.read) }
+
+// now names what the disk suffers from; empty: nothing.
+func (i *illness) now() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.name
+}
+
+// harmed reports whether an operation has failed, to this process.
+func (i *illness) harmed() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.harm
+}
+
+// begin begins a process.
+func (i *illness) begin() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.harm = false
+}
+
+func newDisk(mem *vfs.MemFS, i *illness, alarm *atomic.Int32) *Disk {
+	return &Disk{FS: mem, mem: mem, illness: i, alarm: alarm}
+}
+
+// crashAtSync lets the power fail at the n-th sync from now on: before it has any effect, or after.
+func (d *Disk) crashAtSync(n uint64, after bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.crashAt, d.after = d.syncs+n, after
+}
+
+// disarm takes crashAtSync back.
+func (d *Disk) disarm() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.crashAt = 0
+}
+
+// strike takes down what the power failure leaves, if this is the sync.
+func (d *Disk) strike(after bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !after {
+		d.syncs++
+	}
+	if d.left == nil && d.crashAt != 0 && d.syncs == d.crashAt && d.after == after {
+		d.left = d.mem.CrashClone(vfs.CrashCloneCfg{})
+		d.dead.Store(true)
+		d.alarm.Add(1)
+	}
+}
+
+// fail notes that the store has stopped by itself.
+func (d *Disk) fail(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.failure == nil {
+		d.failure = err
+		d.alarm.Add(1)
+	}
+}
+
+// struck says what has happened since it was last asked: what a power failure leaves, or why the store has stopped.
+func (d *Disk) struck() (left *vfs.MemFS, failure error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.failure != nil && !d.told {
+		d.told = true
+		failure = d.failure
+	}
+	return d.left, failure
+}
+
+// The file system: everything that creates or opens a file gives one whose operations can fail.
+
+func (d *Disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := d.illness.onWrite(); err != nil {
+		return nil, fmt.Errorf("create %s: %w", name, err)
+	}
+	return d.wrap(d.FS.Create(name, c))
+}
+
+func (d *Disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	if err := d.illness.onRead(); err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	return d.wrap(d.FS.Open(name, opts...))
+}
+
+func (d *Disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+	return d.wrap(d.FS.OpenReadWrite(name, c, opts...))
+}
+
+func (d *Disk) OpenDir(name string) (vfs.File, error) { return d.wrap(d.FS.OpenDir(name)) }
+
+func (d *Disk) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if err := d.illness.onWrite(); err != nil {
+		return nil, fmt.Errorf("reuse %s: %w", old, err)
+	}
+	return d.wrap(d.FS.ReuseForWrite(old, name, c))
+}
+
+func (d *Disk) wrap(f vfs.File, err error) (vfs.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &diskFile{File: f, d: d}, nil
+}
+
+type diskFile struct {
+	vfs.File
+	d *Disk
+}
+
+func (f *diskFile) Write(p []byte) (int, error) {
+	if err := f.d.illness.onWrite(); err != nil {
+		return 0, err
+	}
+	return f.File.Write(p)
+}
+
+func (f *diskFile) WriteAt(p []byte, at int64) (int, error) {
+	if err := f.d.illness.onWrite(); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(p, at)
+}
+
+func (f *diskFile) Read(p []byte) (int, error) {
+	if err := f.d.illness.onRead(); err != nil {
+		return 0, err
+	}
+	return f.File.Read(p)
+}
+
+func (f *diskFile) ReadAt(p []byte, at int64) (int, error) {
+	if err := f.d.illness.onRead(); err != nil {
+		return 0, err
+	}
+	return f.File.ReadAt(p, at)
+}
+
+func (f *diskFile) Sync() error { return f.synced(f.File.Sync) }
+
+func (f *diskFile) SyncData() error { return f.synced(f.File.SyncData) }
+
+// synced is a sync: it fails, or the power fails with it, or it is done.
+func (f *diskFile) synced(do func() error) error {
+	f.d.strike(false)
+	if err := f.d.illness.onSync(); err != nil {
+		return err
+	}
+	err := do()
+	f.d.strike(true)
+	return err
+}
