@@ -38,6 +38,7 @@ func (n *intents) decide(ctx context.Context) error {
 			until = limit
 		}
 		commit := n.record(&kv.EndTxnRequest{Commit: true, CommitTS: n.c, Until: until})
+		n.unsure = true
 		results := t.db.o.Router.DoMany(ctx, append([]route.Addressed{commit}, n.words(until)...))
 		res := &results[0]
 		switch {
@@ -50,7 +51,7 @@ func (n *intents) decide(ctx context.Context) error {
 			continue
 		case res.Err != nil:
 			if res.Err.Code == kv.ErrAborted {
-				n.staged = false // the record has said so
+				n.unsure = false // the record has said so
 			}
 			return t.failed(res.Err)
 		}

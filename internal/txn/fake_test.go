@@ -38,7 +38,10 @@ type world struct {
 	recover bool
 	staged  *kv.PushRequest // met by the last step
 	held    map[string]bool // writes to these keys are still on their way
-	refuse  map[string]bool // parts of the ranges' side that are left out, for negative controls
+	// copied is a key: the next write to it is delivered again after copyAfter.
+	copied    string
+	copyAfter time.Duration
+	refuse    map[string]bool // parts of the ranges' side that are left out, for negative controls
 
 	latency func() time.Duration
 	lose    func() bool // an answer
@@ -177,6 +180,14 @@ func (t fakeTransport) Call(to kv.NodeID, m *kv.Message, limit time.Duration) (*
 	if w.lose != nil && w.lose() { // the request
 		t.n.rt.Sleep(limit)
 		return nil, rt.ErrTimeout
+	}
+	for i := range m.Batch.Requests {
+		q := &m.Batch.Requests[i]
+		if q.Write != nil && string(q.Write.Puts[0].Key) == w.copied {
+			w.copied = ""
+			n := w.nodes[to]
+			n.rt.After(w.copyAfter, func() { w.execute(n, &kv.Batch{Requests: []kv.Request{*q}}) })
+		}
 	}
 	reply := w.execute(w.nodes[to], m.Batch)
 	if w.latency != nil {

@@ -45,7 +45,11 @@ func (t *Txn) onePhase(ctx context.Context, puts []kv.Put) (c clock.Timestamp, d
 			if err := t.refreshTo(ctx, res.Err.TS); err != nil {
 				return c, false, err
 			}
-		default:
+		case kv.ErrCondition, kv.ErrConflict:
+			// The reason may go away. A copy of the request that the network delivers later must not find that.
+			c, err := t.settle(ctx, puts[0].Key, res.Err)
+			return c, err == nil, err
+		default: // the range is not there, or what refuses this stays: a change of what was read, the record
 			return c, false, t.failed(res.Err)
 		}
 		if ctx.Err() != nil {
@@ -79,8 +83,9 @@ func (t *Txn) sendOnePhase(ctx context.Context, puts []kv.Put, span kv.Span, unt
 	return t.db.o.Router.DoMany(ctx, []route.Addressed{{Key: puts[0].Key, Request: kv.Request{Write: req}, Prepare: t.stampLaid}})[0]
 }
 
-// settle finds out what has become of a one-phase commit of which one sending was not answered and a later one was refused.
-// The first may have been executed, or may still be under way, and then a refusal must not be reported (X6). Asking for
+// settle finds out what has become of a one-phase commit that was refused, when that need not have been its only copy: one
+// sending was not answered, or the network delivers one twice. Another may have been executed, or may still be under way,
+// and then a refusal must not be reported (X6). Asking for
 // an abort at the record, where such a commit leaves its trace, decides it for good.
 func (t *Txn) settle(ctx context.Context, anchor kv.Key, refused *kv.Error) (clock.Timestamp, error) {
 	now, _ := t.db.o.Now()

@@ -14,8 +14,9 @@ import (
 // goes on by itself: decide.go.
 //
 // Until it has acknowledged, the coordinator may still end otherwise: nobody else takes a staged transaction for committed
-// before its record says so. But somebody may have written that meanwhile. So an attempt that may be staged is reported
-// as failed only after its record says aborted (X6).
+// before its record says so. But somebody may have written that meanwhile, and so may a copy of a request for a commit that
+// the network delivers late. So an attempt that may be staged, or has asked for a commit, is reported as failed only after
+// its record says aborted (X6).
 
 // maxStaged is how many writes a staged record may name. Whoever recovers it asks all of them.
 const maxStaged = 1024
@@ -26,7 +27,7 @@ type intents struct {
 	anchor kv.Key
 	keys   []kv.Key
 	s      clock.Timestamp // where the writes were wanted
-	staged bool            // the record may be staged at s
+	unsure bool            // somebody may find the transaction committed: it may be staged at s, or a commit was asked for
 	c      clock.Timestamp // no lower than where any write has landed
 	until  clock.Timestamp // what was read holds up to here
 	laid   []route.Result  // one for each range; some may have landed below c
@@ -50,7 +51,7 @@ func (t *Txn) overRanges(ctx context.Context, puts []kv.Put) (clock.Timestamp, s
 	switch {
 	case err == nil:
 		status.CommitTS = n.c
-	case n.staged:
+	case n.unsure:
 		status, err = n.settle(err)
 	default:
 		status = kv.TxnStatus{} // the background has it aborted; without a record that says committed it is nothing
@@ -69,7 +70,7 @@ func (n *intents) lay(ctx context.Context, puts []kv.Put) (committed bool, err e
 	}
 	reqs := []route.Addressed{{Request: kv.Request{Write: req}, Prepare: t.stampLaid}}
 	if len(puts) <= maxStaged {
-		n.staged = true
+		n.unsure = true
 		reqs = append(reqs, n.record(&kv.EndTxnRequest{Stage: true, CommitTS: n.s}))
 	}
 	var failure *kv.Error
@@ -106,9 +107,9 @@ func (n *intents) stagedAt(res *route.Result) bool {
 	}
 	switch res.Err.Code {
 	case kv.ErrRetryAt:
-		n.c, n.staged = n.c.Forward(res.Err.TS), false // pushed, and by that kept from being staged there for good
+		n.c, n.unsure = n.c.Forward(res.Err.TS), false // pushed, and by that kept from being staged there for good
 	case kv.ErrAborted, kv.ErrTooOld:
-		n.staged = false // for good as well
+		n.unsure = false // for good as well
 	}
 	return false
 }

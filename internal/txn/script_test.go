@@ -162,6 +162,9 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 	// hold q: writes to q are on their way until free q
 	case "hold", "free":
 		s.w.held[string(key(a[0]))] = cmd == "hold"
+	// copy h 50ms: the next write to h is delivered again, so much later
+	case "copy":
+		s.w.copied, s.w.copyAfter = string(key(a[0])), dur(a[1])
 	// coordinators die: the next ones do, once they have acknowledged and before their record says so. coordinators live
 	case "coordinators":
 		dies := a[0] == "die"
