@@ -24,13 +24,18 @@ import (
 
 // StagedPatience is how long a staged record is left to its coordinator before a reader that is held up may recover it.
 // Shorter: writes that are merely under way are found missing, and their transaction has to take the longer way. An older
-// writer does not wait at all: the transaction may be waiting for that writer.
-const StagedPatience = 50 * time.Millisecond
+// writer does not wait at all: the transaction may be waiting for that writer. Others, who could not push it if it were
+// pending, gain something only if it is committed and its coordinator is gone; they wait StagedSilence.
+const (
+	StagedPatience = 50 * time.Millisecond
+	StagedSilence  = 4 * StagedPatience
+)
 
 // pushStaged is push for a staged record. gone: the pusher would be allowed to abort it if it were pending.
 func (ev *evaluation) pushStaged(q *kv.PushRequest, rec *kv.Record, gone bool) error {
 	st := status(rec)
-	if gone || q.Kind == kv.PushTimestamp && ev.env.Now.Earliest.Sub(rec.Touched) > StagedPatience {
+	quiet := ev.env.Now.Earliest.Sub(rec.Touched)
+	if gone || quiet > StagedSilence || q.Kind == kv.PushTimestamp && quiet > StagedPatience {
 		st.Recover = rec.Intents
 	}
 	return ev.answer(st)
