@@ -37,6 +37,7 @@ type world struct {
 	// recover: whoever meets a staged transaction calls DB.Push, instead of the naive recovery here.
 	recover bool
 	staged  *kv.PushRequest // met by the last step
+	busy    *waiting
 	held    map[string]bool // writes to these keys are still on their way
 	// copied is a key: the next write to it is delivered again after copyAfter.
 	copied    string
@@ -54,6 +55,7 @@ type fakeRange struct {
 	desc     kv.RangeDescriptor
 	leader   kv.NodeID
 	lowWater clock.Timestamp
+	locks    *fakeLocks
 }
 
 type fakeNode struct {
@@ -141,6 +143,7 @@ func (w *world) split(key kv.Key, leader kv.NodeID) {
 	left.desc.Span.End, right.desc.Span.Start = key, key
 	left.desc.Generation++
 	right.desc.Generation = left.desc.Generation
+	left.locks = nil // of both halves: they may be lost at any time
 	w.ranges = slices.Insert(w.ranges, i+1, right)
 	for _, r := range []*fakeRange{left, right} {
 		b, _ := r.desc.MarshalMsg(nil)
@@ -154,7 +157,7 @@ func (w *world) lead(key kv.Key, to kv.NodeID) {
 	defer w.mu.Unlock()
 	for _, r := range w.ranges {
 		if r.desc.Span.Contains(key) && r.leader != to {
-			r.leader, r.lowWater = to, w.highest()
+			r.leader, r.lowWater, r.locks = to, w.highest(), nil
 		}
 	}
 }
@@ -232,7 +235,11 @@ func (w *world) one(n *fakeNode, q *kv.Request) kv.Response {
 		var resp kv.Response
 		blocked := w.late(q)
 		if !blocked {
+			w.busy = nil
 			resp, blocked = w.step(n, q)
+			if e := w.tooLong(n, q, n.rt.Now()-began); blocked && e != nil {
+				resp, blocked = kv.Response{Err: e}, false
+			}
 		}
 		staged := w.staged
 		w.mu.Unlock()
@@ -279,7 +286,23 @@ func (w *world) step(n *fakeNode, q *kv.Request) (resp kv.Response, blocked bool
 	if r.leader != n.id {
 		return kv.Response{Err: &kv.Error{Code: kv.ErrNotLeaseholder, Leaseholder: r.leader}}, false
 	}
+	skip, blocked, e := w.lock(n, r, q)
+	if blocked || e != nil {
+		return kv.Response{Err: e}, blocked
+	}
+	if resp, blocked = w.evaluate(n, r, q); !blocked {
+		w.unlock(n, r, q, &resp)
+		if len(skip) > 0 && resp.Read != nil {
+			w.leaveOut(q.Read, resp.Read, skip)
+		}
+	}
+	return resp, blocked
+}
+
+func (w *world) evaluate(n *fakeNode, r *fakeRange, q *kv.Request) (resp kv.Response, blocked bool) {
 	switch {
+	case q.Locks != nil:
+		return kv.Response{}, false
 	case q.Read != nil:
 		return w.read(n, r, q.Read)
 	case q.Refresh != nil:
@@ -344,6 +367,8 @@ func fakeKey(q *kv.Request) kv.Key {
 		return q.Query.Keys[0]
 	case q.Recover != nil:
 		return q.Recover.Push.Anchor
+	case q.Locks != nil:
+		return q.Locks.Key
 	case q.Inline.Swap:
 		return q.Inline.Key
 	}
@@ -416,6 +441,9 @@ func (w *world) read(n *fakeNode, rg *fakeRange, q *kv.ReadRequest) (kv.Response
 		low = rg.lowWater
 	}
 	limit := q.Limit.Forward(low)
+	if q.Lock != nil {
+		limit = clock.MaxTimestamp
+	}
 	spans := slices.Clone(q.Spans)
 	for _, k := range q.Keys {
 		spans = append(spans, kv.Point(k))
@@ -427,7 +455,11 @@ func (w *world) read(n *fakeNode, rg *fakeRange, q *kv.ReadRequest) (kv.Response
 			for _, k := range w.in(s) {
 				row := w.row(k)
 				if in := row.intent; in != nil && in.Txn != q.Txn && in.TS.LessEq(limit) {
-					if !w.push(n, k, in, &kv.PushRequest{Kind: kv.PushTimestamp, To: limit}) {
+					push := &kv.PushRequest{Kind: kv.PushTimestamp, To: limit}
+					if q.Lock != nil {
+						push = &kv.PushRequest{Kind: kv.PushAbort, Pusher: q.Txn, PusherStart: q.Start}
+					}
+					if !w.push(n, k, in, push) {
 						return kv.Response{}, true
 					}
 				}

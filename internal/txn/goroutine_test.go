@@ -31,7 +31,7 @@ func TestOnGoroutines(t *testing.T) {
 				defer wg.Done()
 				rng := rand.New(rand.NewPCG(uint64(id), uint64(worker)))
 				for i := range 10 {
-					if d := one(w.nodes[id], rng, fmt.Sprintf("n%d.%d.%d", id, worker, i)); d != nil {
+					if d := one(w.nodes[id], rng, setup{locks: true}, fmt.Sprintf("n%d.%d.%d", id, worker, i)); d != nil {
 						mu.Lock()
 						all = append(all, d)
 						mu.Unlock()

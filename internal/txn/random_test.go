@@ -35,6 +35,7 @@ type setup struct {
 	without string
 	losses  bool
 	wide    bool // bounds as wide as a transaction is long
+	locks   bool // transactions lock some of what they read
 	dies    bool // coordinators, after they have acknowledged and before the record says so
 }
 
@@ -84,7 +85,7 @@ func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
 			running++
 			n.rt.Go("worker", func() {
 				for i := range 12 {
-					if d := one(n, rng, fmt.Sprintf("n%d.%d.%d", n.id, worker, i)); d != nil {
+					if d := one(n, rng, s, fmt.Sprintf("n%d.%d.%d", n.id, worker, i)); d != nil {
 						all = append(all, d)
 					}
 				}
@@ -109,7 +110,7 @@ func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
 }
 
 // one runs a random transaction to its end.
-func one(n *fakeNode, rng *rand.Rand, name string) *done {
+func one(n *fakeNode, rng *rand.Rand, s setup, name string) *done {
 	d := &done{name: name, begin: n.w.now(), ordering: Ordering(rng.IntN(2))}
 	readOnly := rng.IntN(4) == 0
 	var last *Txn
@@ -155,6 +156,15 @@ func one(n *fakeNode, rng *rand.Rand, name string) *done {
 					for _, r := range rows {
 						saw(string(r.Key[1:]), string(r.Value))
 					}
+				}
+			case x <= 3 && s.locks && !readOnly:
+				l := Lock{Mode: kv.LockMode(1 + rng.IntN(2)), Policy: []kv.LockPolicy{kv.LockQueue, kv.LockQueue, kv.LockSkip}[rng.IntN(3)]}
+				vs, skipped, err := t.GetLocked(ctx, []kv.Key{key(k)}, l)
+				if err != nil {
+					return err
+				}
+				if !skipped[0] {
+					saw(k, string(vs[0]))
 				}
 			case x <= 3 || readOnly:
 				v, err := t.Get(ctx, key(k))
@@ -285,7 +295,7 @@ func TestRandomHistories(t *testing.T) {
 	var commits, aborts, refreshed, retried, parallel uint64
 	recovered = 0
 	for seed := range seeds {
-		s := setup{losses: seed%2 == 1, wide: seed%3 == 0, dies: seed%5 > 1}
+		s := setup{losses: seed%2 == 1, wide: seed%3 == 0, dies: seed%5 > 1, locks: seed%7 > 3}
 		all, st, steps := history(seed, s)
 		if err := judge(all); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -321,6 +331,7 @@ func TestEachRuleIsNeeded(t *testing.T) {
 		{"no refresh", setup{unsafe: Unsafe{SkipRefresh: true}}, "not serializable"},
 		{"recovery asks no writes", setup{without: "queries", dies: true}, "not "},
 		{"recovery does not prevent", setup{without: "prevention", dies: true}, "not "},
+		{"no refresh, with locks", setup{unsafe: Unsafe{SkipRefresh: true}, locks: true}, "not serializable"},
 		{"no word about higher commits", setup{without: "notes"}, "not recent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
