@@ -26,7 +26,7 @@ func (ev *evaluation) write(q *kv.WriteRequest) error {
 	if q.OnePhase {
 		err = ev.onePhase(q, c, newest, owned)
 	} else {
-		err = ev.intents(q, c)
+		err = ev.intents(q, c, owned)
 	}
 	if err != nil || len(ev.res.Conflicts) > 0 {
 		return err
@@ -71,6 +71,11 @@ func (ev *evaluation) land(q *kv.WriteRequest, c clock.Timestamp) (newest []cloc
 			}
 			if in != nil {
 				owned[i], c = true, c.Forward(in.TS)
+				if !q.OnePhase {
+					// P1. What was read or written above the intent since then got past it because the transaction
+					// will commit above that.
+					continue
+				}
 			}
 			var deleted bool
 			if newest[i], deleted, err = v.NewestVersion(p.Key); err != nil {
@@ -126,9 +131,13 @@ func (ev *evaluation) onePhase(q *kv.WriteRequest, c clock.Timestamp, newest []c
 		State: kv.Committed, CommitTS: c, Start: q.Start, Touched: max(q.Laid, ev.env.Now.Earliest)})
 }
 
-// intents lays them at c. Laid again they replace themselves, so a copy of the request does no harm.
-func (ev *evaluation) intents(q *kv.WriteRequest, c clock.Timestamp) error {
+// intents lays them at c, but for those that are there already (P1): this is a copy of the request then, or one that was
+// cut anew because a range was split.
+func (ev *evaluation) intents(q *kv.WriteRequest, c clock.Timestamp, owned []bool) error {
 	for i := range q.Puts {
+		if owned[i] {
+			continue
+		}
 		p := &q.Puts[i]
 		err := mvcc.PutIntent(&ev.batch, p.Key, &kv.Intent{Txn: q.Txn, Start: q.Start, Anchor: q.Anchor, TS: c,
 			Laid: q.Laid, Value: p.Value, Delete: p.Delete})
