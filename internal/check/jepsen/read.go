@@ -85,9 +85,9 @@ func (r *reader) op(v *value) error {
 	if err != nil {
 		return err
 	}
-	f, err := field(v, "f")
-	if err != nil {
-		return err
+	f := v.get("f")
+	if f == nil || f.kind == kindNil { // some leave it out, where all are transactions
+		f = &value{kind: kindText, line: v.line, s: "txn"}
 	}
 	switch f.String() {
 	case "txn", "read", "write", "cas":
