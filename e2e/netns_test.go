@@ -193,7 +193,7 @@ func TestVerifyAcrossPartitions(t *testing.T) {
 		nodes, cfgs = append(nodes, n), append(cfgs, c)
 	}
 	replicated(t, nodes)
-	tr := try(t, cfgs, 12)
+	tr := try(t, cfgs, "wait")
 
 	for _, i := range []int{1, 3} {
 		l.cut(i)

@@ -22,9 +22,9 @@ type trial struct {
 }
 
 // try starts the workloads.
-func try(t *testing.T, nodes []*mysql.Config, workers int) *trial {
+func try(t *testing.T, nodes []*mysql.Config, ordering string) *trial {
 	t.Helper()
-	run, err := verify.Start(t.Context(), verify.Options{Nodes: nodes, Workers: workers, Split: true, Seed: 1,
+	run, err := verify.Start(t.Context(), verify.Options{Nodes: nodes, Workers: 12, Ordering: ordering, Split: true, Seed: 1,
 		Timeout: 3 * time.Second, FinalTimeout: servesAgain, Progress: t.Logf})
 	if err != nil {
 		t.Fatal(err)
@@ -100,13 +100,7 @@ func TestVerifyUnderKillsAndPauses(t *testing.T) {
 	}
 	nodes := startCluster(t)
 	replicated(t, nodes)
-	var cfgs []*mysql.Config
-	for _, n := range nodes {
-		c := mysql.NewConfig()
-		c.User, c.Net, c.Addr, c.Timeout, c.Logger = "root", "tcp", n.sql, 2*time.Second, &mysql.NopLogger{}
-		cfgs = append(cfgs, c)
-	}
-	tr := try(t, cfgs, 12)
+	tr := try(t, configs(nodes), "wait")
 	for _, n := range nodes[:2] {
 		n.kill()
 		tr.serves(fmt.Sprintf("node %d killed", n.id))
@@ -123,6 +117,37 @@ func TestVerifyUnderKillsAndPauses(t *testing.T) {
 		tr.serves(fmt.Sprintf("node %d goes on", n.id))
 	}
 	tr.judge()
+}
+
+// TestVerifyUncertainty is a shorter one in the other ordering, judged by what that promises: a leader is stopped, and
+// another killed while it still is.
+func TestVerifyUncertainty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts three processes; not with -short")
+	}
+	nodes := startCluster(t)
+	replicated(t, nodes)
+	tr := try(t, configs(nodes), "uncertainty")
+	nodes[0].stop()
+	tr.serves("node 1 stopped")
+	nodes[1].kill()
+	tr.holds(time.Second, "node 1 stopped and node 2 killed")
+	nodes[0].resume()
+	tr.serves("node 1 goes on, node 2 is dead")
+	nodes[1].start()
+	nodes[1].healthy()
+	tr.serves("all are back")
+	tr.judge()
+}
+
+// configs are the addresses of nodes as a client has them.
+func configs(nodes []*node) (out []*mysql.Config) {
+	for _, n := range nodes {
+		c := mysql.NewConfig()
+		c.User, c.Net, c.Addr, c.Timeout, c.Logger = "root", "tcp", n.sql, 2*time.Second, &mysql.NopLogger{}
+		out = append(out, c)
+	}
+	return out
 }
 
 // stop freezes the process between two of its instructions; resume lets it go on.
