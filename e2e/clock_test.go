@@ -172,8 +172,8 @@ func TestLeasesLeaveALiar(t *testing.T) {
 		t.Fatal("the first node leads nothing")
 	}
 	// Its source begins to lie, as when somebody sets the machine's clock: the node is told so by hand.
-	longest, ctx, stop := time.Duration(0), t.Context(), func() {}
-	ctx, stop = context.WithCancel(ctx)
+	longest := time.Duration(0)
+	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for ctx.Err() == nil {
