@@ -205,7 +205,9 @@ func logUniform(r *rand.Rand, lo, hi time.Duration) time.Duration {
 }
 
 func logUniformF(r *rand.Rand, lo, hi float64) float64 {
-	return lo * math.Exp(r.Float64()*math.Log(hi/lo))
+	x := lo * math.Exp(r.Float64()*math.Log(hi/lo))
+	// Processors differ in the last bits of an exponential; a run must be the same on all of them.
+	return math.Float64frombits(math.Float64bits(x) &^ (1<<26 - 1))
 }
 
 // some takes n of them, in the order that they have.
