@@ -156,3 +156,23 @@ func TestReplicasThatDifferAreFound(t *testing.T) {
 		t.Errorf("not found: %v", err)
 	}
 }
+
+// TestRunThatDoesNotRecover cuts a node off after the last fault, for good: the run has to fail, and to say what is pending.
+func TestRunThatDoesNotRecover(t *testing.T) {
+	cfg := ControlConfig(1)
+	cfg.Workloads, cfg.LiveWithin = []string{"bank"}, 4*time.Second
+	cfg.Script = func(w *World) {
+		w.Loop.At(w.Loop.Now()+cfg.FaultFor+time.Nanosecond, func() {
+			cutBetween(w, func(a, b int) bool { return (a == 2) != (b == 2) })
+		})
+	}
+	res := Run(cfg, Options{})
+	if !res.Failed() {
+		t.Fatal("it counts as recovered")
+	}
+	for _, want := range []string{"not within", "every workload can be read through every node", "m3.1/live is at: snapshot", "m3 n3 serving=true", "m1 r2 gen"} {
+		if !strings.Contains(res.Problem(), want) {
+			t.Errorf("%q is not in:\n%s", want, res.Problem())
+		}
+	}
+}
