@@ -28,7 +28,7 @@ SEEDS ?= 20
 FIRST ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build cross demo test check fmt lint unit unit-plain sim e2e bench clean
+.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-hashes sim-controls e2e bench clean
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,7 +62,16 @@ unit-plain: ## tests of SQL and server, and short simulations, without it
 	CGO_ENABLED=0 $(GO) test -timeout 10m -tags $(TESTTAGS) $(PLAINPKGS)
 
 sim: ## simulate clusters: SEEDS=20 FIRST=1, or SEED=7 to replay one with its trace
-	$(GO) run ./internal/sim/simrun $(if $(SEED),-seed $(SEED) -trace,-seeds $(SEEDS) -first $(FIRST))
+	CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun $(if $(SEED),-seed $(SEED) -trace,-seeds $(SEEDS) -first $(FIRST))
+
+sim-twice: ## simulate each of SEEDS=20 FIRST=1 twice: the same seed must give the same trace, byte for byte
+	CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun -twice -seeds $(SEEDS) -first $(FIRST)
+
+sim-hashes: ## print the hashes of the traces of SEEDS=20 FIRST=1, to compare with those of another machine
+	@CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun -hashes -seeds $(SEEDS) -first $(FIRST)
+
+sim-controls: ## break each rule on purpose, over SEEDS=20 seeds, and show which find it
+	CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun -controls -seeds $(SEEDS)
 
 e2e: build ## start three real processes, kill them in turn under load, and look for anything lost
 	LONGITUDE_BIN=$(CURDIR)/$(BIN) CGO_ENABLED=0 $(GO) test -timeout 10m -count=1 -tags $(TAGS) ./e2e

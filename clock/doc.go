@@ -10,6 +10,10 @@
 //	T5  A peer's earliest raises our own only if it is at most our latest. Beyond that it is a disproof, not data: a clock
 //	    that is far ahead must not drag the others.
 //	T6  A clock that has doubts gives no reading (ErrUnknown, ErrDisrupted, ErrFenced) rather than a doubtful one.
+//	T7  A clock that others have fenced (Fence, Vote) gives no readings but goes on making claims (Claim). A claim orders
+//	    nothing and raises nothing.
+//	T8  Replacing the source (Switch) breaks none of these: the new one is about the same true time and intersects what
+//	    the old one says, or the clock is silent until the new one has learned something.
 //
 // HAZARD: if T1 is broken nothing here notices until a peer's reading or the source's own next answer contradicts it.
 // Until then rule 1 and rule 2 (package txn) and leases (package replica) lose what they promise about real time: reads may

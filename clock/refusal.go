@@ -13,6 +13,7 @@ func (s Status) Refusal() (what, hint string) {
 	if s.Err == nil {
 		return "", ""
 	}
+	s.Why = strings.ReplaceAll(s.Why, "\n", "; ")
 	d := round(s.FencedFor)
 	source := fmt.Sprintf("(source %s: last good answer %s ago)", s.Source, round(s.Age))
 	if s.Age < 0 {

@@ -27,8 +27,9 @@ import (
 //
 // Why not intersect the peers' intervals (Marzullo): an interval in a message is as old as the message, so its upper end
 // says nothing unless a round trip bounds its age, and that makes it wider by the round trip. An edge uses each message at
-// its sharpest: earliest against latest the moment that it arrives. The rule that comes out is the same where a point of
-// the majority exists: who has no point in common with a majority's members is disjoint from each of them.
+// its sharpest: earliest against latest the moment that it arrives. F2 holds for both. What edges give up: a liar that
+// reaches into the wide intervals of several others, each at another place, may hold no point that a majority holds, and
+// have too few edges; it is within the bound of each of those by itself.
 //
 // A Vote is a core: it does no I/O and reads no clock. now is any monotonic clock, the same in all calls. It is used by
 // one caller at a time.

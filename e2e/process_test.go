@@ -70,6 +70,7 @@ type node struct {
 	store          string
 	rpc, sql, http string
 	join           string
+	clock          string // --clock
 	log            string
 	cmd            *exec.Cmd
 	ended          chan struct{} // closed when the process is gone
@@ -95,7 +96,7 @@ func freeAddrs(t *testing.T, n int) []string {
 func newNode(t *testing.T, id int, join string) *node {
 	t.Helper()
 	a := freeAddrs(t, 3)
-	n := &node{t: t, id: id, store: filepath.Join(t.TempDir(), "store"), rpc: a[0], sql: a[1], http: a[2], join: join}
+	n := &node{t: t, id: id, store: filepath.Join(t.TempDir(), "store"), rpc: a[0], sql: a[1], http: a[2], join: join, clock: "sim:eps=1ms"}
 	n.log = filepath.Join(t.TempDir(), fmt.Sprintf("node%d.log", id))
 	c := mysql.NewConfig()
 	c.User, c.Net, c.Addr, c.Timeout = "root", "tcp", n.sql, 5*time.Second
@@ -118,7 +119,7 @@ func newNode(t *testing.T, id int, join string) *node {
 // args is the command line of the node.
 func (n *node) args() []string {
 	args := []string{"start", "--store", n.store, "--rpc-addr", n.rpc, "--sql-addr", n.sql, "--http-addr", n.http,
-		"--clock", "sim:eps=1ms"}
+		"--clock", n.clock}
 	if n.join != "" {
 		args = append(args, "--join", n.join)
 	}

@@ -61,7 +61,7 @@ To run a node:  longitude start --store DIR`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{c.CommandPath(), err} })
-	root.AddCommand(newStart(), newDemo(), newSQL(), newBench(), newVersion())
+	root.AddCommand(newStart(), newDemo(), newSQL(), newBench(), newClock(), newVersion())
 	root.AddCommand(newCheck(), newVerify())
 	return root
 }

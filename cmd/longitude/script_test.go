@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ func TestMain(m *testing.M) {
 //	exitcode N CMD...    carry out a command, which must end with that code
 //	freeaddr NAME...     set each variable to a loopback address that nobody listens on
 //	listen ADDR          listen on an address until the script ends
+//	exists-soon FILE     wait until there is such a file or directory, and a moment of work behind it
 //	healthy ADDR         wait until the node with this HTTP address is healthy
 //	unhealthy ADDR TEXT  wait until it says that it is not, with this text among the reasons
 func TestScripts(t *testing.T) {
@@ -34,6 +36,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode, "freeaddr": freeAddr, "listen": listenOn, "healthy": healthy, "unhealthy": unhealthy,
+			"exists-soon": existsSoon,
 		},
 	})
 }
@@ -65,6 +68,17 @@ func listenOn(ts *testscript.TestScript, _ bool, args []string) {
 	l, err := net.Listen("tcp", args[0])
 	ts.Check(err)
 	ts.Defer(func() { l.Close() })
+}
+
+// existsSoon waits until a command that runs in the background has begun its work.
+func existsSoon(ts *testscript.TestScript, _ bool, args []string) {
+	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			time.Sleep(300 * time.Millisecond)
+			return
+		}
+	}
+	ts.Fatalf("%s is not there after a minute", args[0])
 }
 
 func healthy(ts *testscript.TestScript, _ bool, args []string) {

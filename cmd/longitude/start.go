@@ -42,7 +42,7 @@ Sources for --clock:
 	f.StringVar(&o.HTTPAddr, "http-addr", "127.0.0.1:8080", "address to listen on for the console, /metrics and /healthz")
 	f.StringVar(&o.Advertise, "advertise-addr", "", "address under which other nodes reach --rpc-addr (default: the same)")
 	f.StringSliceVar(&o.Join, "join", nil, "RPC address of any node of the cluster to join; several with commas, or given more than once")
-	f.StringVar(&o.Clock, "clock", "static:500ms", "source of clock readings, see above")
+	f.StringVar(&o.Clock, "clock", server.AutoClock, "source of clock readings, see above; auto: the best bounded one of this machine, or the node does not start, unless it is alone")
 	f.DurationVar(&o.MaxUncertainty, "max-uncertainty", clock.DefaultMaxUncertainty, "width of a clock reading above which the node refuses to serve")
 	f.StringVar(&ordering, "ordering", "wait", "ordering of sessions that do not set longitude_ordering: wait (strictly serializable) or uncertainty")
 	f.Var(&cache, "cache", "size of the block cache, like 256MiB")

@@ -25,8 +25,8 @@ const (
 	StrongSnapshotIsolation Model = "strong-snapshot-isolation"
 	StrictSerializable      Model = "strict-serializable"
 
-	// SerializableLinearizableKeys is what `uncertainty` ordering promises: serializable, and of the transactions that touch
-	// one key, what they do to that key is in an order that contains real time. Causal reverse is permitted.
+	// SerializableLinearizableKeys is what `uncertainty` ordering promises: there is an order of all transactions that explains
+	// them, and with the versions in that order each key by itself is linearizable. Causal reverse is permitted.
 	SerializableLinearizableKeys Model = "serializable-linearizable-keys"
 )
 

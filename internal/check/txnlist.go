@@ -256,10 +256,12 @@ func (l *lister) link(k int32) {
 		}
 	}
 	var unseen []target
+	var later []moment // of unseen
 	for _, r := range l.refs[k] {
 		m := l.mop(r)
 		if _, ok := l.pos[m.Value]; m.Kind == MopAppend && l.in[r.txn] && !ok {
 			unseen = append(unseen, target{l.node[r.txn], m.Value})
+			later = l.moments(later, r.txn, l.node[r.txn], m.Value)
 		}
 	}
 	var last []int32 // who read the longest list
@@ -298,6 +300,9 @@ func (l *lister) link(k int32) {
 		rw.v1 = l.order[n-1].v
 	}
 	l.g.fan(rw, last, unseen)
+	if l.model == SerializableLinearizableKeys {
+		l.g.linkTime(edge{kind: edgeWW, key: k}, later) // in a strict model this follows from time alone
+	}
 }
 
 // note adds an anomaly that is not a cycle.

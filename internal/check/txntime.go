@@ -11,12 +11,13 @@ type moment struct {
 	at   int64
 	end  bool
 	node int32
+	v    int64 // what it wrote, if the edges are about that
 }
 
 // linkTime lets every node come after all that ended before it began. A node for each stretch of ends without a beginning
 // among them stands for its moment: those that end lead to it, it leads to the next moment, and to those that begin after it.
-// That makes three edges for each operation, however many run at once.
-func (g *graph) linkTime(ms []moment) {
+// That makes three edges for each operation, however many run at once. Those that end get edges like another.
+func (g *graph) linkTime(like edge, ms []moment) {
 	slices.SortFunc(ms, func(a, b moment) int {
 		if a.at != b.at {
 			return cmp.Compare(a.at, b.at)
@@ -33,7 +34,7 @@ func (g *graph) linkTime(ms []moment) {
 	for _, m := range ms {
 		if !m.end {
 			if now >= 0 {
-				g.edges = append(g.edges, edge{from: now, to: m.node, kind: edgeOn})
+				g.edges = append(g.edges, edge{from: now, to: m.node, kind: edgeOn, key: like.key, v2: m.v})
 			}
 			fresh = false
 			continue
@@ -41,20 +42,21 @@ func (g *graph) linkTime(ms []moment) {
 		if !fresh {
 			next := g.node(-1)
 			if now >= 0 {
-				g.edges = append(g.edges, edge{from: now, to: next, kind: edgeOn})
+				g.edges = append(g.edges, edge{from: now, to: next, kind: edgeOn, key: like.key})
 			}
 			now, fresh = next, true
 		}
-		g.edges = append(g.edges, edge{from: m.node, to: now, kind: edgeRT})
+		like.from, like.to, like.v1 = m.node, now, m.v
+		g.edges = append(g.edges, like)
 	}
 }
 
 // moments appends those of a transaction. One of unknown outcome does not end: it may take effect at any time.
-func (a *analysis) moments(ms []moment, txn, node int32) []moment {
+func (a *analysis) moments(ms []moment, txn, node int32, v int64) []moment {
 	t := &a.h[txn]
-	ms = append(ms, moment{t.Invoke, false, node})
+	ms = append(ms, moment{t.Invoke, false, node, v})
 	if t.Outcome == OK {
-		ms = append(ms, moment{t.Return, true, node})
+		ms = append(ms, moment{t.Return, true, node, v})
 	}
 	return ms
 }
@@ -65,11 +67,11 @@ func (a *analysis) times() {
 	var by []int32
 	for i := range a.h {
 		if a.in[i] {
-			ms = a.moments(ms, int32(i), a.node[i])
+			ms = a.moments(ms, int32(i), a.node[i], 0)
 			by = append(by, int32(i))
 		}
 	}
-	a.g.linkTime(ms)
+	a.g.linkTime(edge{kind: edgeRT}, ms)
 	slices.SortStableFunc(by, func(x, y int32) int {
 		return cmp.Or(strings.Compare(a.h[x].Client, a.h[y].Client), cmp.Compare(a.h[x].Invoke, a.h[y].Invoke))
 	})
@@ -111,10 +113,10 @@ func (a *analysis) byKey() *graph {
 		ms = ms[:0]
 		a.perTxn(k, func(txn int32, _ []ref) {
 			if a.in[txn] {
-				ms = a.moments(ms, txn, node(a.node[txn], int32(k)))
+				ms = a.moments(ms, txn, node(a.node[txn], int32(k)), 0)
 			}
 		})
-		out.linkTime(ms)
+		out.linkTime(edge{kind: edgeRT}, ms)
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // column is a figure of a bucket.
@@ -91,8 +92,8 @@ func Plot(w io.Writer, format, title string, bs []Bucket) error {
 	p.Title.Text = title
 	p.X.Label.Text = "minutes"
 	p.Y.Label.Text = "width of a reading (µs)"
-	p.Y.Min = 0
-	p.Legend.Top = true
+	p.Title.Padding, p.Legend.XOffs = vg.Points(8), -vg.Points(4)
+	p.X.Min, p.Y.Min, p.Legend.Top = 0, 0, true
 	p.Add(plotter.NewGrid())
 	for i, col := range columns {
 		// A bucket without readings breaks the line.
@@ -128,10 +129,12 @@ func Plot(w io.Writer, format, title string, bs []Bucket) error {
 			return err
 		}
 	}
-	out, err := p.WriterTo(20*vg.Centimeter, 11*vg.Centimeter, format)
+	p.Y.Max *= 1.3 // room for the legend above the lines
+	c, err := draw.NewFormattedCanvas(20*vg.Centimeter, 11*vg.Centimeter, format)
 	if err != nil {
 		return err
 	}
-	_, err = out.WriteTo(w)
+	p.Draw(draw.Crop(draw.New(c), vg.Points(8), -vg.Points(14), vg.Points(8), -vg.Points(8)))
+	_, err = c.WriteTo(w)
 	return err
 }

@@ -60,6 +60,9 @@ type Options struct {
 	// 16 MiB. Beyond either they need a snapshot.
 	KeepEntries uint64
 	KeepBytes   int64
+	// MaxQueued is how many messages of its other replicas may wait for a range's task; default 4096. More are dropped, and
+	// Raft sends them again: fewer take less memory on a node that is slow, and more rounds until it has caught up.
+	MaxQueued int32
 	// MaxCommand is the largest command in bytes; default 64 MiB. It bounds what one transaction writes in one range.
 	MaxCommand int
 	// MaxSnapshot is the largest range, in bytes, that can be sent as a snapshot; default 1 GiB. Sender and receiver hold
@@ -92,6 +95,7 @@ func (o *Options) fill() error {
 	set(&o.ClosedLag, 3*time.Second)
 	set(&o.KeepEntries, 4096)
 	set(&o.KeepBytes, 16<<20)
+	set(&o.MaxQueued, 4096)
 	set(&o.MaxCommand, 64<<20)
 	set(&o.MaxSnapshot, 1<<30)
 	if o.Metrics == nil {
@@ -112,10 +116,9 @@ func set[T comparable](p *T, value T) {
 
 // The limits of what gathers in memory, per range.
 const (
-	maxQueuedMessages = 4096      // from the network; more are dropped, Raft sends them again
-	maxProposals      = 4096      // commands on their way; more are refused with ErrUnavailable
-	maxUncommitted    = 128 << 20 // bytes of them
-	maxInflight       = 256       // messages to one follower
-	maxMessage        = 1 << 20   // bytes of entries in one of them; a larger entry goes alone
-	maxApplying       = 64 << 20  // bytes of entries applied in one batch
+	maxProposals   = 4096      // commands on their way; more are refused with ErrUnavailable
+	maxUncommitted = 128 << 20 // bytes of them
+	maxInflight    = 256       // messages to one follower
+	maxMessage     = 1 << 20   // bytes of entries in one of them; a larger entry goes alone
+	maxApplying    = 64 << 20  // bytes of entries applied in one batch
 )

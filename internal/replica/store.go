@@ -251,7 +251,7 @@ func (s *Store) HandleRaft(b *kv.RaftBatch) {
 		if r.desc.Load() == nil || r.nodeOf(uint64(rm.From.ID)) == 0 {
 			s.addresses.Store(raftAddress{rm.Range, rm.From.ID}, rm.From.Node)
 		}
-		if r.queued.Add(1) > maxQueuedMessages || !r.queue.Push(&incoming{m: m, from: rm.From.Node, since: rm.Since}) {
+		if r.queued.Add(1) > s.opts.MaxQueued || !r.queue.Push(&incoming{m: m, from: rm.From.Node, since: rm.Since}) {
 			r.queued.Add(-1)
 			s.opts.Metrics.MessagesDropped.Inc()
 		}

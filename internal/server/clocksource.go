@@ -21,7 +21,6 @@ const (
 	clockNote = "clock" // rememberedClock
 	// aloneBound is the bound of a node that has no bounded source and no peers: true time is its own clock.
 	aloneBound = time.Millisecond
-	probeTime  = 3 * time.Second
 )
 
 // rememberedClock is a source that was set online, and the --clock that it replaced.
@@ -76,17 +75,29 @@ func (s *Server) chooseClock(asked clock.Source) (clock.Source, error) {
 	return clock.Static{D: aloneBound}, nil
 }
 
-// parseClock is clock.Parse, with the default.
-func parseClock(spec string) (clock.Source, error) {
+// BoundedSources are the sources that a machine may have, best first: those that auto chooses from.
+func BoundedSources() []string { return []string{"phc", "clockbound", "chrony"} }
+
+// NobodyAnswers reports whether a clock has no reading because nothing on the machine gives any: there is nothing to wait
+// for.
+func NobodyAnswers(st clock.Status) bool {
+	return st.Err != nil && st.Age < 0 && (strings.Contains(st.LastError, noSource) || strings.Contains(st.LastError, "connection refused"))
+}
+
+// ParseClock is clock.Parse, with the default.
+func ParseClock(spec string) (clock.Source, error) {
 	if spec == "" {
 		spec = AutoClock
 	}
 	src, err := clock.Parse(spec)
 	if err != nil && spec == AutoClock {
-		return clock.Parse("chrony")
+		return clock.Parse("chrony") // the only bounded source so far
 	}
 	return src, err
 }
+
+// noSource is how auto says that nothing is there.
+const noSource = "no source on this machine bounds"
 
 // mayRunAlone reports whether this node is, and as far as its store knows always was, the only one of its cluster.
 func (s *Server) mayRunAlone() (bool, error) {
@@ -119,40 +130,28 @@ func (s *Server) refuseJoin(who kv.NodeInfo) error {
 	return nil
 }
 
-// probe asks a source until it answers anything, for a while, and says why there is nobody to wait for; "": there is. A
-// daemon that has not synchronised yet is one to wait for.
+// probe asks whether there is a source at all, and says why not; "": there is. A daemon that has not synchronised yet is one
+// to wait for.
 func probe(src clock.Source) string {
 	c := clock.New(src, clock.Options{MaxUncertainty: -1})
-	for end := time.Now().Add(probeTime); ; time.Sleep(100 * time.Millisecond) {
-		err := c.Poll()
-		st := c.Status()
-		switch {
-		case err == nil || st.Chosen != "" || !absent(err):
-			return ""
-		case time.Now().After(end):
-			why := []string{err.Error()}
-			for _, f := range st.PassedOver {
-				if !strings.Contains(why[0], f.Why) {
-					why = append(why, f.Source+": "+f.Why)
-				}
-			}
-			return strings.Join(why, "; ")
-		}
+	if err := c.Poll(); err != nil && (Absent(err) || strings.Contains(err.Error(), noSource)) {
+		return err.Error()
 	}
+	return ""
 }
 
-// absent reports whether an error means that nobody is there; of several, that nobody at all is.
-func absent(err error) bool {
+// Absent reports whether an error means that nobody is there; of several, that nobody at all is.
+func Absent(err error) bool {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range several.Unwrap() {
-			if !absent(e) {
+			if !Absent(e) {
 				return false
 			}
 		}
 		return true
 	}
 	if inner := errors.Unwrap(err); inner != nil {
-		return absent(inner)
+		return Absent(inner)
 	}
 	for _, nobody := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ECONNREFUSED, errors.ErrUnsupported} {
 		if errors.Is(err, nobody) {

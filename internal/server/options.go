@@ -52,7 +52,7 @@ func (o *Options) check() (clock.Source, error) {
 	if o.Clock == "" {
 		o.Clock = AutoClock
 	}
-	src, err := parseClock(o.Clock)
+	src, err := ParseClock(o.Clock)
 	if err != nil {
 		faults = append(faults, err)
 	}

@@ -50,6 +50,9 @@ func (s *Server) clockRow() engine.ClockRow {
 	st := s.clock.Status()
 	row := engine.ClockRow{Node: s.identity().ID, Source: st.Source, State: st.State.String(), Earliest: st.Now.Earliest, Latest: st.Now.Latest,
 		Bound: st.Bound, BoundP99: st.BoundP99, BoundMax: st.BoundMax, Age: st.Age, Fenced: st.Fenced, Detail: st.Why}
+	if st.Chosen != "" {
+		row.Detail = fmt.Sprintf("%s took %s; %s", st.Source, st.Chosen, st.Why)
+	}
 	var peers []string
 	for _, d := range st.Disproofs {
 		row.Disproofs += d.Count

@@ -38,6 +38,8 @@ type Config struct {
 	// between flushes of state.
 	Keep  uint64
 	Flush time.Duration
+	// Queue is how many messages may wait for a range; 0: the default. Few make dropped ones common.
+	Queue int32
 	// Request is how long a range lets a request wait; short ones make unknown outcomes common.
 	Request time.Duration
 
@@ -142,6 +144,9 @@ func Draw(seed uint64) Config {
 	if r.IntN(2) == 0 {
 		c.Locking = []float64{0.3, 0.9, 1}[r.IntN(3)]
 	}
+	if r.IntN(8) == 0 {
+		c.Queue = int32(2 + r.IntN(60))
+	}
 	return c
 }
 
@@ -193,10 +198,10 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, requests %s\n"+
+	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, queues %d, requests %s\n"+
 		"  clocks %s; faults %v every %s for %s, idle %s, locking %.1f",
 		c.Nodes, c.Late, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
-		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Request.Round(time.Millisecond),
+		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Request.Round(time.Millisecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor, c.Idle, c.Locking)
 }
 
@@ -206,7 +211,9 @@ func logUniform(r *rand.Rand, lo, hi time.Duration) time.Duration {
 }
 
 func logUniformF(r *rand.Rand, lo, hi float64) float64 {
-	return lo * math.Exp(r.Float64()*math.Log(hi/lo))
+	x := lo * math.Exp(r.Float64()*math.Log(hi/lo))
+	// Processors differ in the last bits of an exponential; a run must be the same on all of them.
+	return math.Float64frombits(math.Float64bits(x) &^ (1<<26 - 1))
 }
 
 // some takes n of them, in the order that they have.

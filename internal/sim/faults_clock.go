@@ -38,7 +38,7 @@ func stepClock(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	if c.Lying {
 		return nil, false
 	}
-	c.Bound = logUniform(r, max(c.Bound, time.Millisecond), max(2*c.Bound, 400*time.Millisecond))
+	c.Bound = logUniform(r, max(c.Bound, time.Millisecond), max(2*c.Bound, 480*time.Millisecond))
 	c.Drift = 0
 	ahead, behind := c, c
 	ahead.Offset, behind.Offset = c.Bound, -c.Bound

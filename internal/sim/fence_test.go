@@ -131,3 +131,25 @@ func TestUnfencedLiarIsFound(t *testing.T) {
 	}
 	t.Error("a lying clock that goes on being used shows in no history: the test of the fence proves nothing")
 }
+
+// TestUnequalBoundsPassTheCheckers: bounds of 0.05, 1 and 50 ms, errors up to the edge of each, with every kind of
+// workload: nothing is missed.
+func TestUnequalBoundsPassTheCheckers(t *testing.T) {
+	t.Parallel()
+	for seed := uint64(1); seed <= 4; seed++ {
+		cfg := ControlConfig(seed)
+		sign := time.Duration(1 - 2*int64(seed%2))
+		cfg.Clocks = []clock.Conditions{
+			{Bound: 50 * time.Microsecond, Offset: 50 * time.Microsecond * sign}, {Bound: time.Millisecond, Offset: -time.Millisecond * sign},
+			{Bound: 50 * time.Millisecond, Offset: 50 * time.Millisecond * sign},
+		}
+		cfg.MaxSteps = 4_000_000
+		res := Run(cfg, Options{})
+		if res.Failed() {
+			t.Errorf("seed %d: %s", seed, res.Problem())
+		}
+		if n := res.Ops[check.OK]; n < 100 {
+			t.Errorf("seed %d: only %d operations succeeded", seed, n)
+		}
+	}
+}

@@ -20,6 +20,7 @@ func wires(cfg Config, handler func(m *Machine) kv.Handler) *World {
 	w := newWorld(cfg, newTrace(50, nil, false))
 	for i, m := range w.Machines {
 		m.ID, m.RT, m.calls = kv.NodeID(i+1), w.Loop.Runtime(m.Name), map[uint64]func(){}
+		m.Disk = newDisk(m.files, &m.illness, &w.alarm)
 		m.Clock = clock.New(m.Source, clock.Options{Mono: w.Loop.Now})
 		_ = m.Clock.Poll()
 		m.handler = handler(m)
@@ -149,5 +150,53 @@ func TestTrace(t *testing.T) {
 	tr.Switch(time.Second, "m1", "task")
 	if tr.Hash() == h {
 		t.Error("a task switch does not change the hash")
+	}
+}
+
+func TestCallsAreExecutedTwice(t *testing.T) {
+	executed := 0
+	w := wires(Config{Seed: 1, Nodes: 2, Weather: Weather{Base: time.Millisecond, DupCalls: 0.5, DupLate: time.Second}},
+		func(*Machine) kv.Handler {
+			return func(m *kv.Message) *kv.Message {
+				executed++
+				return m
+			}
+		})
+	const n = 100
+	answered := 0
+	m := w.Machines[0]
+	for i := range n {
+		m.RT.Go("caller", func() {
+			if _, err := (transport{m, 0}).Call(2, ping(i), time.Minute); err == nil {
+				answered++
+			}
+		})
+	}
+	w.Loop.Run(10*time.Second, nil)
+	if answered != n || executed < n*5/4 || executed > n*7/4 {
+		t.Errorf("of %d calls %d were answered and %d executed", n, answered, executed)
+	}
+}
+
+// Nothing leaves a machine whose power has failed, although its task has not noticed yet.
+func TestNothingLeavesADyingMachine(t *testing.T) {
+	got := 0
+	w := wires(Config{Seed: 1, Nodes: 2}, func(*Machine) kv.Handler {
+		return func(*kv.Message) *kv.Message { got++; return nil }
+	})
+	m := w.Machines[0]
+	m.Disk.crashAtSync(1, true)
+	f, err := m.Disk.Create("x", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport{m, 0}.Send(2, ping(1))
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	transport{m, 0}.Send(2, ping(2))
+	w.Loop.Run(time.Second, nil)
+	if left, _ := m.Disk.struck(); got != 1 || left == nil {
+		t.Errorf("%d messages arrived; power failed: %v", got, left != nil)
 	}
 }

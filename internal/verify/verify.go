@@ -34,7 +34,7 @@ type Options struct {
 	Timeout time.Duration
 	// FinalTimeout is how long after the load the cluster may take to answer the last reads through every node. Default 60s.
 	FinalTimeout time.Duration
-	// MaxOps is how many operations a run may hold in memory, about 500 bytes each; then it ends. Default 2,000,000.
+	// MaxOps is how many operations a run may hold in memory, about 1 kB each; then it ends. Default 2,000,000.
 	MaxOps   int
 	Progress func(format string, args ...any)
 }

@@ -33,7 +33,7 @@ func TestReadsTransactions(t *testing.T) {
 {"type":"info","process":2,"f":"txn","value":null}
 {"type":"invoke","process":0,"f":"txn","value":[["r","x",null],["r","y",null]]}
 {"type":"ok","process":0,"f":"txn","value":[["r","x",null],["r","y",0]]}
-{"type":"invoke","process":5,"f":"txn","value":[["append",4,2]]}
+{"type":"invoke","process":5,"value":[["append",4,2]]}
 `
 	edn := `; the same as Jepsen keeps it
 {:index 0, :time 1.5, :type :invoke, :process 0, :f :txn, :value [[:append 3 5] [:r 3 nil] [:r 4 nil]]}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"unicode/utf8"
 
 	"github.com/longitude-db/longitude/internal/check"
 )
@@ -27,7 +28,10 @@ func Read(r io.Reader) (*History, error) {
 		return nil, err
 	}
 	rd := &reader{open: map[string]*begun{}}
-	p := &parser{b: bytes.ToValidUTF8(b, []byte("\uFFFD")), line: 1}
+	if !utf8.Valid(b) {
+		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
+	}
+	p := &parser{b: b, line: 1}
 	for {
 		v, ok, err := p.next(0)
 		if err != nil {
@@ -85,9 +89,9 @@ func (r *reader) op(v *value) error {
 	if err != nil {
 		return err
 	}
-	f, err := field(v, "f")
-	if err != nil {
-		return err
+	f := v.get("f")
+	if f == nil || f.kind == kindNil { // some leave it out, where all are transactions
+		f = &value{kind: kindText, line: v.line, s: "txn"}
 	}
 	switch f.String() {
 	case "txn", "read", "write", "cas":

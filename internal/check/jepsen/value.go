@@ -76,6 +76,7 @@ type parser struct {
 	b    []byte
 	at   int
 	line int
+	open []value // of the arrays and maps that are not closed yet: allocating each only when its size is known
 }
 
 // skip passes what stands between values.
@@ -129,6 +130,12 @@ func (p *parser) value(depth int) (v value, err error) {
 		if v.kind, v.s = kindText, p.word(); v.s == "" {
 			return v, errorAt(p.line, "a colon without a name")
 		}
+	case c == '-' || c >= '0' && c <= '9':
+		if n, ok := p.integer(); ok {
+			v.kind, v.n = kindInt, n
+			return v, nil
+		}
+		v.atom(p.word())
 	default:
 		w := p.word()
 		if w == "" {
@@ -159,13 +166,41 @@ func (v *value) atom(w string) {
 	}
 }
 
+// ends is what ends a bare word.
+var ends = func() (out [256]bool) {
+	for _, c := range []byte(" \t\r\n\f,;:[](){}\"") {
+		out[c] = true
+	}
+	return out
+}()
+
 // word reads what ends at a blank or a bracket.
 func (p *parser) word() string {
 	from := p.at
-	for p.at < len(p.b) && bytes.IndexByte([]byte(" \t\r\n\f,;:[](){}\""), p.b[p.at]) < 0 {
+	for p.at < len(p.b) && !ends[p.b[p.at]] {
 		p.at++
 	}
 	return string(p.b[from:p.at])
+}
+
+// integer reads a short integer, which is what histories are full of; ok is false if it is anything else.
+func (p *parser) integer() (n int64, ok bool) {
+	i := p.at
+	negative := p.b[i] == '-'
+	if negative {
+		i++
+	}
+	from := i
+	for ; i < len(p.b) && p.b[i] >= '0' && p.b[i] <= '9'; i++ {
+		n = 10*n + int64(p.b[i]-'0')
+	}
+	if i == from || i-from > 18 || i < len(p.b) && !ends[p.b[i]] {
+		return 0, false
+	}
+	if p.at = i; negative {
+		n = -n
+	}
+	return n, true
 }
 
 // tagged reads a set, or a value with a tag before it, which is left out: #jepsen.history.Op{...}.
@@ -187,11 +222,11 @@ func (p *parser) tagged(depth int) (v value, err error) {
 
 // items reads up to the closing bracket.
 func (p *parser) items(end byte, pairs bool, depth int) (out []value, err error) {
-	line, open := p.line, p.b[p.at]
+	line, open, from := p.line, p.b[p.at], len(p.open)
 	p.at++
 	for {
 		p.skip()
-		if pairs && len(out)%2 == 1 && p.at < len(p.b) && p.b[p.at] == ':' {
+		if pairs && (len(p.open)-from)%2 == 1 && p.at < len(p.b) && p.b[p.at] == ':' {
 			p.at++ // JSON's, or that of a keyword, which is a text without it all the same
 			p.skip()
 		}
@@ -206,8 +241,11 @@ func (p *parser) items(end byte, pairs bool, depth int) (out []value, err error)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, v)
+		p.open = append(p.open, v)
 	}
+	out = append(out, p.open[from:]...)
+	clear(p.open[from:])
+	p.open = p.open[:from]
 	if pairs && len(out)%2 == 1 {
 		return nil, errorAt(line, "a map has a name without a value: %s", &out[len(out)-1])
 	}
@@ -217,6 +255,11 @@ func (p *parser) items(end byte, pairs bool, depth int) (out []value, err error)
 // text reads a string with JSON's escapes, which are those of EDN as well.
 func (p *parser) text() (string, error) {
 	line := p.line
+	if n := bytes.IndexAny(p.b[p.at+1:], "\"\\\n"); n >= 0 && p.b[p.at+1+n] == '"' { // nothing but letters
+		s := string(p.b[p.at+1 : p.at+1+n])
+		p.at += n + 2
+		return s, nil
+	}
 	var out []byte
 	for p.at++; p.at < len(p.b); p.at++ {
 		switch c := p.b[p.at]; c {

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/longitude-db/longitude/internal/sim"
+)
+
+// sweep runs many seeds, some at a time.
+type sweep struct {
+	first                 uint64
+	n, tail               int
+	twice, hashes, probes bool
+
+	mu      sync.Mutex
+	next    int // seeds given out
+	done    int
+	failed  []string
+	virtual time.Duration
+	reached sim.Probes
+	lines   map[uint64]string // with hashes: those that wait for their turn
+	printed uint64
+	began   time.Time
+}
+
+func (s *sweep) run(parallel int) bool {
+	s.began, s.reached, s.lines = time.Now(), sim.Probes{}, map[uint64]string{}
+	var wg sync.WaitGroup
+	for range parallel {
+		wg.Go(func() {
+			for {
+				seed, ok := s.take()
+				if !ok {
+					return
+				}
+				res := sim.Run(sim.Draw(seed), sim.Options{})
+				differs := s.twice && sim.Run(sim.Draw(seed), sim.Options{}).Hash != res.Hash
+				s.took(seed, res, differs)
+			}
+		})
+	}
+	wg.Wait()
+	s.sum()
+	return len(s.failed) == 0
+}
+
+func (s *sweep) take() (uint64, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == s.n {
+		return 0, false
+	}
+	s.next++
+	return s.first + uint64(s.next) - 1, true
+}
+
+// took takes a result in and shows it.
+func (s *sweep) took(seed uint64, res *sim.Result, differs bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done++
+	s.virtual += res.Virtual
+	s.reached.Add(res.Probes)
+	if res.Failed() || differs {
+		s.failed = append(s.failed, fmt.Sprint(seed))
+	}
+	if s.hashes {
+		s.lines[seed] = fmt.Sprintf("%d %016x %d", seed, res.Hash, res.Steps)
+		for ; s.lines[s.first+s.printed] != ""; s.printed++ {
+			fmt.Println(s.lines[s.first+s.printed])
+			delete(s.lines, s.first+s.printed)
+		}
+		return
+	}
+	fmt.Println(res.Line())
+	if differs {
+		fmt.Printf("seed %d: a second run had another trace; see -seed %d -twice\n", seed, seed)
+	}
+	if res.Failed() {
+		res.Report(os.Stdout, s.tail)
+	}
+	if s.done%50 == 0 && s.done < s.n {
+		s.progress()
+	}
+}
+
+func (s *sweep) progress() {
+	real := time.Since(s.began)
+	fmt.Printf("%d of %d seeds, %d failed; %s of cluster time in %s: %.0f times as fast as real time\n",
+		s.done, s.n, len(s.failed), s.virtual.Round(time.Second), real.Round(time.Second), s.virtual.Seconds()/real.Seconds())
+}
+
+// sum says what came of it all.
+func (s *sweep) sum() {
+	if len(s.failed) > 0 {
+		defer fmt.Fprintf(os.Stderr, "failed at commit %s: seeds %s\nreplay: make sim SEED=%s\n", sim.Commit(), strings.Join(s.failed, " "), s.failed[0])
+	}
+	if s.hashes {
+		return
+	}
+	if s.probes {
+		for _, k := range slices.Sorted(maps.Keys(s.reached)) {
+			fmt.Printf("%12.0f %s\n", s.reached[k], k)
+		}
+	}
+	if never := s.reached.Never(); len(never) > 0 {
+		fmt.Printf("never reached: %s\n", strings.Join(never, ", "))
+	}
+	s.progress()
+}
