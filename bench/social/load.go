@@ -2,68 +2,79 @@ package social
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"strings"
+
+	"github.com/longitude-db/longitude/bench/harness"
 )
 
-// Load makes the tables and fills them: each post gets the same number of likes, give or take one.
-func Load(ctx context.Context, o *Options) error {
-	db := o.Nodes[0]
-	for _, table := range []string{"likes", "posts"} {
-		var n int
-		err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?`, table).Scan(&n)
-		if err != nil {
-			return fmt.Errorf("looking for table %s: %w", table, err)
-		}
-		if n == 0 {
-			continue
-		}
-		if !o.Drop {
-			return fmt.Errorf("table %s exists already; nothing was changed\nhint: name another database in the URL, or allow it to be dropped with --drop", table)
-		}
-		if _, err := db.ExecContext(ctx, "DROP TABLE "+table); err != nil {
-			return fmt.Errorf("dropping table %s: %w", table, err)
-		}
+// Setup implements harness.Workload. Each post gets the same number of likes, give or take one.
+func (w *Workload) Setup(ctx context.Context, t *harness.Target, say harness.Say) error {
+	if err := t.Fresh(ctx, "likes", "posts"); err != nil {
+		return err
 	}
+	db := t.Nodes[0]
 	for _, q := range []string{createPosts, createLikes} {
 		if _, err := db.ExecContext(ctx, q); err != nil {
 			return fmt.Errorf("%s: %w", q, err)
 		}
 	}
-	o.Progress("loading %d posts and %d likes", o.Posts, o.Likes)
-	err := insert(ctx, db, "INSERT INTO posts(id, title) VALUES ", "(?, ?)", 0, o.Posts, func(i int) []any {
+	say("loading %d posts and %d likes", w.o.Posts, w.o.Likes)
+	err := harness.Insert(ctx, db, "INSERT INTO posts(id, title) VALUES ", "(?, ?)", 0, w.o.Posts, func(i int) []any {
 		return []any{i + 1, fmt.Sprintf("Post number %d", i+1)}
 	})
 	if err != nil {
 		return err
 	}
-	// Each node gives out ids of its own, so a third of the likes through each of three nodes makes thirds of the ids that
-	// go on growing where they are (Split).
+	// Each node of ours gives out ids of its own, so a third of the likes through each of three nodes makes thirds of the
+	// ids that go on growing where they are (split).
 	for third := range 3 {
-		through := o.Nodes[third%len(o.Nodes)]
-		err := insert(ctx, through, "INSERT INTO likes(post_id) VALUES ", "(?)", o.Likes*third/3, o.Likes*(third+1)/3, func(i int) []any {
-			return []any{i%o.Posts + 1}
+		through := t.Nodes[third%len(t.Nodes)]
+		err := harness.Insert(ctx, through, "INSERT INTO likes(post_id) VALUES ", "(?)", w.o.Likes*third/3, w.o.Likes*(third+1)/3, func(i int) []any {
+			return []any{i%w.o.Posts + 1}
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	if !t.Ours {
+		return nil
+	}
+	return split(ctx, t, say)
 }
 
-// insert writes rows begin to end-1, a hundred with each statement.
-func insert(ctx context.Context, db *sql.DB, head, tuple string, begin, end int, row func(i int) []any) error {
-	const batch = 100
-	for from := begin; from < end; from += batch {
-		to := min(from+batch, end)
-		var args []any
-		for i := from; i < to; i++ {
-			args = append(args, row(i)...)
+// split cuts posts, likes and the index of likes each into three ranges and has three different nodes lead them. The
+// bounds are those of the thirds that were loaded; later likes grow within them, because each node gives out ids from a
+// shard of its own and a third was loaded through each.
+func split(ctx context.Context, t *harness.Target, say harness.Say) error {
+	db := t.Nodes[0]
+	nodes, err := t.NodeIDs(ctx)
+	if err != nil {
+		return err
+	}
+	say("splitting posts, likes and the index of likes in three, led by %d nodes", min(3, len(nodes)))
+	for _, part := range []struct{ table, index, column string }{
+		{"posts", "PRIMARY", "id"}, {"likes", "PRIMARY", "id"}, {"likes", "post_id", "post_id"},
+	} {
+		var rows int
+		if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+part.table).Scan(&rows); err != nil {
+			return err
 		}
-		q := head + tuple + strings.Repeat(", "+tuple, to-from-1)
-		if _, err := db.ExecContext(ctx, q, args...); err != nil {
-			return fmt.Errorf("%s...: %w", head+tuple, err)
+		for third := range 3 {
+			// A range is led by whoever led it before the split, so each part is given its leader, the first too.
+			var at string
+			q := fmt.Sprintf("SELECT %s FROM %s ORDER BY %s LIMIT 1 OFFSET %d", part.column, part.table, part.column, rows*third/3)
+			if err := db.QueryRowContext(ctx, q).Scan(&at); err != nil {
+				return fmt.Errorf("%s: %w", q, err)
+			}
+			if third > 0 || part.index != "PRIMARY" {
+				if _, err := db.ExecContext(ctx, "CALL longitude_split(?, ?, ?)", part.table, part.index, at); err != nil {
+					return fmt.Errorf("splitting %s (%s) at %s: %w", part.table, part.index, at, err)
+				}
+			}
+			leader := nodes[third%len(nodes)]
+			if _, err := db.ExecContext(ctx, "CALL longitude_move_lease(?, ?, ?, ?)", part.table, part.index, at, leader); err != nil {
+				return fmt.Errorf("moving the lease of %s (%s) at %s to node %d: %w", part.table, part.index, at, leader, err)
+			}
 		}
 	}
 	return nil

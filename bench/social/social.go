@@ -1,5 +1,5 @@
 // Package social is the social network of the Lund thesis "Utilizing highly synchronized clocks in distributed
-// databases" (section 3.4.2, appendix A): posts, likes, and workers that either list all posts by their number of likes or
+// databases" (section 3.4.2, appendix A): posts, likes, and clients that either list all posts by their number of likes or
 // like one of them. It shows what clocks do to a database: every list reads two tables and an index whole, on three
 // nodes, while likes keep arriving, so nearly every list meets versions near its own timestamp.
 //
@@ -8,75 +8,63 @@
 //	S3  At the end the table holds each acknowledged like once, no refused one, and of those whose fate the client could
 //	    not learn at most each one once; the index counts the same per post.
 //
-// S1 and S2 are checked on every list, S3 at the end of the run; Result.Verified is all of them. HAZARD: S1 leans on the
-// clocks; with a bound that is broken it is the check that fails.
+// S1 and S2 are checked on every list, S3 at the end of the run. HAZARD: S1 leans on the clocks; with a bound that is
+// broken it is the check that fails.
 package social
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
+	"math/rand/v2"
+
+	"github.com/longitude-db/longitude/bench/harness"
 )
 
-// Options of a run. Check says which values are allowed; only Progress and Stats have defaults.
+// Options of the workload.
 type Options struct {
-	Regime       string        // what the result is called
-	Nodes        []*sql.DB     // one pool for each node, on the database that holds (or gets) the tables
-	Workers      int           // clients, spread evenly over the nodes, each with a connection of its own
-	ReadFraction float64       // how often an operation is a list and not a like; 0.95 in the thesis, and 0.5
-	Duration     time.Duration // of the measurement
-	WarmUp       time.Duration // before it, not counted; filling caches is not what is measured
-	Posts, Likes int           // rows to load; 100 and 1,000 in the thesis
-	Seed         uint64        // of the choices that workers make
-	Drop         bool          // drop the tables if they exist, instead of refusing to touch them
-	// Stats adds up what all nodes counted since they started. Without it the result lacks restarts and commit wait.
-	Stats func() (Stats, error)
-	// Progress is told what happens, a line each.
-	Progress func(format string, args ...any)
+	ReadFraction float64 // how often an operation is a list and not a like; 0.95 in the thesis, and 0.5
+	Posts, Likes int     // rows to load; 100 and 1,000 in the thesis. Likes are how much a list has to read
+	Hot          float64 // share of new likes that go to the first post; the others are spread evenly
 }
 
-// Check completes the options with their defaults and reports all that is wrong with them.
-func (o *Options) Check() error {
-	if o.Progress == nil {
-		o.Progress = func(string, ...any) {}
-	}
-	err := o.CheckValues()
-	if len(o.Nodes) == 0 {
-		err = errors.Join(err, errors.New("no node to send work to"))
-	}
-	return err
-}
-
-// CheckValues is Check for what a command line gives, before there are nodes.
-func (o *Options) CheckValues() error {
+// Check reports all that is wrong with the options.
+func (o Options) Check() error {
 	var faults []error
 	bad := func(cond bool, format string, args ...any) {
 		if cond {
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	bad(o.Workers < 1, "workers is %d, wanted: 1 or more", o.Workers)
 	bad(!(o.ReadFraction >= 0 && o.ReadFraction <= 1), "read fraction is %g, wanted: 0 to 1", o.ReadFraction)
-	bad(o.Duration <= 0, "duration is %s, wanted: more than 0", o.Duration)
-	bad(o.WarmUp < 0, "warm-up is %s, wanted: 0 or more", o.WarmUp)
 	bad(o.Posts < 3, "posts is %d, wanted: 3 or more, to be split in three", o.Posts)
 	bad(o.Likes < o.Posts, "likes is %d, wanted: one or more for each of the %d posts, because COUNT(*) of a post without likes is 1", o.Likes, o.Posts)
+	bad(!(o.Hot >= 0 && o.Hot <= 1), "hot is %g, wanted: the share of likes that go to one post, 0 to 1", o.Hot)
 	return errors.Join(faults...)
 }
 
-// Stats is what nodes count about transactions, summed over nodes.
-type Stats struct {
-	Refreshed, Retried uint64        // uncertainty restarts: avoided by a refresh, or started over
-	Commits            uint64        // read-only ones included: they wait too, for what they read
-	WaitNeeded         time.Duration // commit wait, had nothing else been going on meanwhile
-	WaitActual         time.Duration // commit wait that somebody stood still for
+// Classes of operations.
+const (
+	read = iota // a list
+	like
+)
+
+// Workload is the social network on one target.
+type Workload struct {
+	o      Options
+	ledger harness.Ledger
+	wrong  harness.Violations
 }
 
-// sub is what was counted from o to s.
-func (s Stats) sub(o Stats) Stats {
-	return Stats{s.Refreshed - o.Refreshed, s.Retried - o.Retried, s.Commits - o.Commits, s.WaitNeeded - o.WaitNeeded, s.WaitActual - o.WaitActual}
-}
+// New makes one.
+func New(o Options) (*Workload, error) { return &Workload{o: o}, o.Check() }
+
+// Name implements harness.Workload.
+func (w *Workload) Name() string { return "social" }
+
+// Classes implements harness.Workload, with the thesis's words.
+func (w *Workload) Classes() []string { return []string{"read", "like"} }
 
 // The statements of the thesis.
 const (
@@ -85,3 +73,65 @@ const (
 	listPosts   = `SELECT posts.id, posts.title, COUNT(*) FROM posts LEFT JOIN likes ON posts.id = likes.post_id GROUP BY posts.id ORDER BY COUNT(*) DESC`
 	likePost    = `INSERT INTO likes(post_id) VALUES (?)`
 )
+
+// Client implements harness.Workload.
+func (w *Workload) Client(rnd *rand.Rand) harness.Client { return &client{w, rnd} }
+
+type client struct {
+	w   *Workload
+	rnd *rand.Rand
+}
+
+// Next implements harness.Client.
+func (c *client) Next() harness.Op {
+	if c.rnd.Float64() < c.w.o.ReadFraction {
+		return harness.Op{Class: read, Do: c.w.list}
+	}
+	post := 1
+	if c.rnd.Float64() >= c.w.o.Hot {
+		post = c.rnd.IntN(c.w.o.Posts) + 1
+	}
+	return harness.Op{Class: like, Do: func(ctx context.Context, conn *harness.Conn) error {
+		return c.w.ledger.Do(1, func() error {
+			_, err := conn.Exec(ctx, likePost, post)
+			return err
+		})
+	}}
+}
+
+// list checks S1 and S2.
+func (w *Workload) list(ctx context.Context, conn *harness.Conn) error {
+	acked, _ := w.ledger.Bounds()
+	atLeast := int64(w.o.Likes) + acked
+	rows, err := conn.Query(ctx, listPosts)
+	sum, err := sumLikes(rows, err)
+	if err != nil {
+		return err
+	}
+	atMost := int64(w.o.Likes) + w.ledger.Issued()
+	if sum < atLeast {
+		w.wrong.Add("S1: a list counted %d likes, although %d had been acknowledged before it began", sum, atLeast)
+	}
+	if sum > atMost {
+		w.wrong.Add("S2: a list counted %d likes, although no more than %d had ever been sent", sum, atMost)
+	}
+	return nil
+}
+
+// sumLikes adds up the likes of a list. Every post has a like from the beginning (Options.Check), so that the 1 that
+// COUNT(*) of an outer join gives for a post without likes does not occur.
+func sumLikes(rows *sql.Rows, err error) (sum int64, _ error) {
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, n int64
+		var title sql.RawBytes
+		if err := rows.Scan(&id, &title, &n); err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, rows.Err()
+}

@@ -1,45 +1,98 @@
 package social
 
 import (
+	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/longitude-db/longitude/bench/fakesql"
+	"github.com/longitude-db/longitude/bench/harness"
 )
 
-// sample is a run of 10 s with 100 lists of 2 ms and 10 likes of 1 ms.
-func sample() *Result {
-	t := newTally()
-	for range 100 {
-		t.done(t.reads, true, 2*time.Millisecond)
+// network is a server that holds likes, and drops every nth of those that it acknowledges.
+func network(loseEvery int) fakesql.Server {
+	posts, likes, n := int64(0), map[int64]int64{}, 0
+	return func(q string, args []any) (fakesql.Answer, error) {
+		switch {
+		case strings.HasPrefix(q, "INSERT INTO posts"):
+			posts += int64(len(args) / 2)
+		case strings.HasPrefix(q, "INSERT INTO likes"):
+			for _, a := range args {
+				if n++; loseEvery == 0 || n <= 30 || n%loseEvery != 0 {
+					likes[a.(int64)]++
+				}
+			}
+		case q == listPosts:
+			var rows [][]driver.Value
+			for p := int64(1); p <= posts; p++ {
+				rows = append(rows, []driver.Value{p, "title", likes[p]})
+			}
+			return fakesql.Rows(rows...), nil
+		case strings.HasPrefix(q, "SELECT COUNT(*), MIN"):
+			var sum int64
+			for _, l := range likes {
+				sum += l
+			}
+			return fakesql.Rows([]driver.Value{sum, int64(1), posts}), nil
+		case strings.HasPrefix(q, "SELECT COUNT"):
+			return fakesql.Rows([]driver.Value{int64(0)}), nil
+		}
+		return fakesql.Answer{}, nil
 	}
-	for range 10 {
-		t.done(t.likes, true, time.Millisecond)
-	}
-	t.done(t.likes, false, time.Hour) // began in the warm-up
-	return newResult(&Options{Regime: "strict", Workers: 5, ReadFraction: 0.9}, t, 10*time.Second,
-		Stats{Refreshed: 3, Retried: 1, Commits: 10, WaitNeeded: 8 * time.Millisecond, WaitActual: 2 * time.Millisecond})
 }
 
-func TestResultInNumbers(t *testing.T) {
-	r := sample()
-	for name, c := range map[string][2]float64{
-		"ops/s": {r.OpsPerSec, 11}, "read p50": {r.ReadP50, 2}, "like p99": {r.LikeP99, 1},
-		"restarts": {float64(r.UncertaintyRestarts), 4}, "wait": {r.CommitWaitMean, 0.2}, "hidden": {r.CommitWaitHidden, 0.75},
-	} {
-		if c[0] < c[1]*0.999 || c[0] > c[1]*1.001 {
-			t.Errorf("%s is %g, want %g", name, c[0], c[1])
-		}
+// run runs the workload for a moment on a server.
+func run(t *testing.T, s fakesql.Server) *harness.Result {
+	t.Helper()
+	tgt := fakesql.Target("fake", s)
+	defer tgt.Close()
+	w, err := New(Options{ReadFraction: 0.5, Posts: 10, Likes: 30, Hot: 0.5})
+	if err != nil {
+		t.Fatal(err)
 	}
+	if err := w.Setup(t.Context(), tgt, t.Logf); err != nil {
+		t.Fatal(err)
+	}
+	r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 4, Duration: 50 * time.Millisecond, Seed: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := harness.Verify(t.Context(), tgt, w, r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestVerifiesAGoodServer(t *testing.T) {
+	r := run(t, network(0))
+	if !r.Verified || r.Class("read").Ops == 0 || r.Class("like").Ops == 0 || r.Errors != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A like that was acknowledged and is gone is missed by the lists that follow, and at the end.
+func TestFindsALostLike(t *testing.T) {
+	r := run(t, network(40))
+	text := strings.Join(r.Violations, "\n")
+	if r.Verified || !strings.Contains(text, "S1: a list counted") || !strings.Contains(text, "S3: node 1 of 1 holds") {
+		t.Errorf("verified: %v\n%s", r.Verified, text)
+	}
+}
+
+// sample is a result of 10 s.
+func sample() *Row {
+	r := &harness.Result{Workers: 5, OpsPerSec: 11, Verified: true, Seconds: 10,
+		Classes: []harness.ClassResult{{Name: "read", Ops: 100, P50: 2}, {Name: "like", Ops: 10, P99: 1}},
+		Txns:    &harness.ServerResult{Refreshed: 3, Retried: 1, UncertaintyRestarts: 4, WaitMean: 0.2, WaitHidden: 0.75}}
+	return RowOf("strict", Options{ReadFraction: 0.9}, r)
 }
 
 // TestJSONHasTheseFields keeps the names that other programs read.
 func TestJSONHasTheseFields(t *testing.T) {
 	var b strings.Builder
-	if err := WriteJSON(&b, []*Result{sample(), sample()}); err != nil {
+	if err := WriteJSON(&b, []*Row{sample(), sample()}); err != nil {
 		t.Fatal(err)
 	}
 	var doc struct{ Regimes []map[string]any }
@@ -59,10 +112,9 @@ func TestJSONHasTheseFields(t *testing.T) {
 
 func TestTableShowsWhatIsWrong(t *testing.T) {
 	good, bad := sample(), sample()
-	good.Verified = true
-	bad.Regime, bad.Violations = "regular", []string{"S1: a list counted 7 likes"}
+	bad.Regime, bad.Verified, bad.Violations = "regular", false, []string{"S1: a list counted 7 likes"}
 	var b strings.Builder
-	if err := WriteTable(&b, []*Result{good, bad}); err != nil {
+	if err := WriteTable(&b, []*Row{good, bad}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"3 + 1", "75%", "yes", "NO", "regular: S1: a list counted 7 likes"} {
@@ -72,27 +124,12 @@ func TestTableShowsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestRefused tells errors that say that nothing was done from those that leave it open.
-func TestRefused(t *testing.T) {
-	for err, want := range map[error]bool{
-		&mysql.MySQLError{Number: 1213}: true,
-		&mysql.MySQLError{Number: 1105}: false,
-		mysql.ErrInvalidConn:            false,
-		errors.New("broken pipe"):       false,
-	} {
-		if refused(err) != want {
-			t.Errorf("%v: %v", err, !want)
-		}
-	}
-}
-
 func TestCheckReportsAllFaults(t *testing.T) {
-	o := &Options{Workers: 0, ReadFraction: 2, Duration: time.Second, Posts: 100, Likes: 5}
-	err := o.Check()
+	err := Options{ReadFraction: 2, Posts: 100, Likes: 5, Hot: -1}.Check()
 	if err == nil {
 		t.Fatal("no fault found")
 	}
-	for _, want := range []string{"no node", "workers is 0", "read fraction is 2", "likes is 5"} {
+	for _, want := range []string{"read fraction is 2", "likes is 5", "hot is -1"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nlacks %q", err, want)
 		}

@@ -1,119 +1,253 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
 
 	"github.com/spf13/cobra"
 
-	"github.com/longitude-db/longitude/bench/social"
+	"github.com/longitude-db/longitude/bench/harness"
 	"github.com/longitude-db/longitude/internal/client"
+	"github.com/longitude-db/longitude/internal/demo"
 )
 
 func newBench() *cobra.Command {
+	var p profiles
+	o := defaultBench()
 	c := &cobra.Command{
 		Use:   "bench",
-		Short: "run a workload against a running cluster",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  needsCommand,
+		Short: "measure a cluster, or another MySQL server, and verify its data",
+		Long: `Measure what clients see of a server that speaks the MySQL protocol, and verify at the end that it kept what it
+acknowledged. Without a workload: the social workload on three nodes in this process, under the regime strict.`,
+		Example: `  longitude bench
+  longitude bench ycsb --url 127.0.0.1:26257 --url 127.0.0.1:26267 --url 127.0.0.1:26277
+  longitude bench ycsb --demo --vs mysql://root@127.0.0.1:3306/ycsb
+  longitude bench bank --url 127.0.0.1:26257 --rate 500 --json bank.json
+  longitude bench thesis --quick --out out/thesis`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return needsCommand(c, args)
+			}
+			o.demo = true
+			return runBench(c, o, []string{"social"}, func(string) (harness.Workload, error) { return canonical() })
+		},
 	}
-	c.AddCommand(newBenchSocial())
+	c.PersistentFlags().StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of this process to this file, for go tool pprof")
+	c.PersistentFlags().StringVar(&p.mem, "memprofile", "", "write a memory profile of this process to this file at the end")
+	for _, sub := range []*cobra.Command{newBenchSocial(), newBenchYCSB(), newBenchBank(), newBenchCounter(), newBenchLatency()} {
+		c.AddCommand(sub)
+	}
+	for _, sub := range append(c.Commands(), c) {
+		run := sub.RunE
+		sub.RunE = func(c *cobra.Command, args []string) error { return p.around(func() error { return run(c, args) }) }
+	}
 	return c
 }
 
-func newBenchSocial() *cobra.Command {
-	var (
-		urls     []string
-		database string
-		ordering string
-		jsonFile string
-		o        social.Options
-	)
-	c := &cobra.Command{
-		Use:   "social",
-		Short: "list posts by their likes while others like them",
-		Long: `Make the tables posts and likes, fill them, split them over the nodes, and let workers list all posts by their
-number of likes, or like one. At the end the data are verified.`,
-		Example: `  longitude bench social --url 127.0.0.1:26257 --url 127.0.0.1:26267 --url 127.0.0.1:26277 --duration 30s`,
-		Args:    noArgs,
-	}
+// benchOptions are what all workloads have in common.
+type benchOptions struct {
+	urls     []string
+	vs       []string
+	demo     bool
+	regime   string
+	nodes    int
+	database string
+	ordering string
+	name     string
+	drop     bool
+	load     harness.Load
+	slices   int
+	json     string
+	csv      string
+}
+
+func defaultBench() *benchOptions {
+	o := &benchOptions{}
+	o.flags(&cobra.Command{})
+	return o
+}
+
+func (o *benchOptions) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringArrayVar(&urls, "url", nil, "SQL address of a node, as in longitude sql; given once for each node (default 127.0.0.1:"+client.DefaultPort+")")
-	f.StringVar(&database, "database", "social", "database to use; made if it is missing")
-	f.BoolVar(&o.Drop, "drop", false, "drop the tables posts and likes if they are there already")
-	f.StringVar(&ordering, "ordering", "", "ordering of the workers' transactions: wait or uncertainty (default: the nodes')")
-	f.StringVar(&o.Regime, "regime", "cluster", "what to call the result")
-	f.StringVar(&jsonFile, "json", "", "write the result to this file as well")
-	workloadFlags(f, &o)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		if len(urls) == 0 {
-			urls = []string{"127.0.0.1:" + client.DefaultPort}
+	f.StringArrayVar(&o.urls, "url", nil, "SQL address of a node, as in longitude sql; given once for each node (default 127.0.0.1:"+client.DefaultPort+")")
+	f.StringArrayVar(&o.vs, "vs", nil, "SQL address of another server to compare with, in turns; given once for each of its nodes")
+	f.BoolVar(&o.demo, "demo", false, "instead of --url: start nodes in this process and measure those")
+	f.StringVar(&o.regime, "demo-regime", "strict", "clocks and ordering of the nodes of --demo; longitude demo --help lists them")
+	f.IntVar(&o.nodes, "demo-nodes", 3, "how many nodes --demo starts, 1 to 9")
+	f.StringVar(&o.database, "database", "longitude_bench", "database to use where a URL names none; made if it is missing")
+	f.BoolVar(&o.drop, "drop", false, "drop the workload's tables if they are there already")
+	f.StringVar(&o.ordering, "ordering", "", "ordering of the workers' transactions: wait or uncertainty (default: the nodes')")
+	f.StringVar(&o.name, "name", "cluster", "what to call the server of --url in the result")
+	f.Float64Var(&o.load.Rate, "rate", 0, "operations per second of an open loop, with latencies counted from when each was due; 0: closed loop")
+	f.IntVar(&o.slices, "slices", 5, "with --vs: turns of each server, each of --duration divided by this")
+	f.StringVar(&o.json, "json", "", "write the results, with a point for each second, to this file as well")
+	f.StringVar(&o.csv, "csv", "", "write the points for each second to this file as well")
+	loadFlags(f, &o.load)
+}
+
+// check reports all that is wrong with the options.
+func (o *benchOptions) check() (demo.Regime, error) {
+	err := o.load.Check()
+	bad := func(cond bool, format string, args ...any) {
+		if cond {
+			err = errors.Join(err, fmt.Errorf(format, args...))
 		}
-		if ordering != "" && ordering != "wait" && ordering != "uncertainty" {
-			return usagef(c, "--ordering %q: wanted: wait or uncertainty", ordering)
+	}
+	bad(o.ordering != "" && o.ordering != "wait" && o.ordering != "uncertainty", "--ordering %q: wanted: wait or uncertainty", o.ordering)
+	bad(o.demo && len(o.urls) > 0, "--demo starts nodes of its own, and --url names others: give one of them")
+	bad(o.nodes < 1 || o.nodes > 9, "--demo-nodes %d: wanted: 1 to 9", o.nodes)
+	bad(o.slices < 1, "--slices %d: wanted: 1 or more", o.slices)
+	for _, u := range append(o.urls, o.vs...) {
+		_, e := client.Parse(u)
+		err = errors.Join(err, e)
+	}
+	r, e := demo.Find(o.regime)
+	return r, errors.Join(err, e)
+}
+
+// runBench measures workloads one after the other, each with tables of its own.
+func runBench(c *cobra.Command, o *benchOptions, names []string, workload func(name string) (harness.Workload, error)) (err error) {
+	regime, err := o.check()
+	if err == nil {
+		for _, n := range names {
+			_, e := workload(n)
+			err = errors.Join(err, e)
 		}
-		ctx, stop := interruptible(c.Context(), nil)
-		defer stop()
-		o.Progress = progressTo(c.ErrOrStderr())
-		for _, u := range urls {
-			cfg, err := client.Parse(u)
-			if err != nil {
-				return &usageError{c.CommandPath(), err}
-			}
-			if ordering != "" {
-				if cfg.Params == nil {
-					cfg.Params = map[string]string{}
-				}
-				cfg.Params["longitude_ordering"] = client.Quote(ordering)
-			}
-			if cfg.DBName == "" {
-				cfg.DBName = database
-			}
-			if err := client.CreateDatabase(ctx, cfg); err != nil {
-				return err
-			}
-			db, err := client.Open(cfg)
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			o.Nodes = append(o.Nodes, db)
-		}
-		if err := o.Check(); err != nil {
-			return &usageError{c.CommandPath(), err}
-		}
-		o.Stats = social.MetricsOf(ctx, o.Nodes[0])
-		var out *os.File
-		if jsonFile != "" {
-			var err error
-			if out, err = os.Create(jsonFile); err != nil {
-				return fmt.Errorf("--json: %w", err)
-			}
-			defer out.Close()
-		}
-		res, err := social.LoadAndRun(ctx, &o)
+	}
+	if err != nil {
+		return &usageError{c.CommandPath(), err}
+	}
+	// Before the work, so that a bad name does not cost it.
+	outputs, err := openOutputs(map[string]string{"json": o.json, "csv": o.csv})
+	if err != nil {
+		return err
+	}
+	defer outputs.close()
+	live := newLive(c)
+	ctx, stop := interruptible(c.Context(), nil)
+	defer stop()
+
+	b := &benchRun{c: c, o: o, live: live, say: live.progress()}
+	if o.demo {
+		tuneMemory()
+		dir, err := os.MkdirTemp("", "longitude-bench-")
 		if err != nil {
 			return err
 		}
-		return report(c, []*social.Result{res}, out)
-	}
-	return c
-}
-
-// report prints the results, and fails if the data of one did not hold.
-func report(c *cobra.Command, results []*social.Result, out *os.File) error {
-	if err := social.WriteTable(c.OutOrStdout(), results); err != nil {
-		return err
-	}
-	if out != nil {
-		if err := social.WriteJSON(out, results); err != nil {
-			return fmt.Errorf("--json: %w", err)
+		defer os.RemoveAll(dir)
+		b.say("starting %d nodes in this process: %s", o.nodes, regime.About)
+		cluster, err := demo.StartCluster(ctx, demo.ClusterOptions{Nodes: o.nodes, Dir: filepath.Join(dir, "stores"), Clock: regime.Clock, Ordering: regime.Ordering, Version: version})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, cluster.Stop()) }()
+		if b.a, err = cluster.Target(ctx, harness.TargetOptions{Name: "demo", Database: o.database, Ordering: o.ordering, Drop: true}); err != nil {
+			return err
+		}
+	} else {
+		if len(o.urls) == 0 {
+			o.urls = []string{"127.0.0.1:" + client.DefaultPort}
+		}
+		if b.a, err = harness.Open(ctx, harness.TargetOptions{Name: o.name, URLs: o.urls, Database: o.database, Ordering: o.ordering, Drop: o.drop}); err != nil {
+			return err
 		}
 	}
-	for _, r := range results {
-		if !r.Verified {
-			return fmt.Errorf("the data of regime %s are wrong: %s", r.Regime, r.Violations[0])
+	defer b.a.Close()
+	if len(o.vs) > 0 {
+		if b.b, err = harness.Open(ctx, harness.TargetOptions{Name: "other", URLs: o.vs, Database: o.database, Drop: o.drop}); err != nil {
+			return err
+		}
+		defer b.b.Close()
+	}
+	for i, n := range names {
+		// The tables of the workload before are this run's own.
+		b.a.Drop = b.a.Drop || i > 0
+		if b.b != nil {
+			b.b.Drop = b.b.Drop || i > 0
+		}
+		if err := b.workload(ctx, func() harness.Workload { w, _ := workload(n); return w }); err != nil {
+			return errors.Join(err, b.write(outputs))
+		}
+	}
+	if err := b.write(outputs); err != nil {
+		return err
+	}
+	for _, r := range b.all {
+		if f := r.Fault(); f != "" {
+			return errors.New(f)
 		}
 	}
 	return nil
+}
+
+// outputs are files that results are written to at the end.
+type outputs map[string]*os.File
+
+func openOutputs(names map[string]string) (outputs, error) {
+	out := outputs{}
+	for flag, name := range names {
+		if name == "" {
+			continue
+		}
+		f, err := os.Create(name)
+		if err != nil {
+			out.close()
+			return nil, fmt.Errorf("--%s: %w", flag, err)
+		}
+		out[flag] = f
+	}
+	return out, nil
+}
+
+func (o outputs) close() {
+	for _, f := range o {
+		f.Close()
+	}
+}
+
+func (o outputs) write(flag string, write func(io.Writer) error) error {
+	f := o[flag]
+	if f == nil {
+		return nil
+	}
+	if err := write(f); err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
+	}
+	return nil
+}
+
+// profiles are of this process: of the clients, and of the nodes with --demo.
+type profiles struct{ cpu, mem string }
+
+func (p *profiles) around(f func() error) (err error) {
+	if p.cpu != "" {
+		out, err := os.Create(p.cpu)
+		if err != nil {
+			return fmt.Errorf("--cpuprofile: %w", err)
+		}
+		defer out.Close()
+		if err := pprof.StartCPUProfile(out); err != nil {
+			return fmt.Errorf("--cpuprofile: %w", err)
+		}
+		defer pprof.StopCPUProfile()
+	}
+	if p.mem != "" {
+		out, e := os.Create(p.mem)
+		if e != nil {
+			return fmt.Errorf("--memprofile: %w", e)
+		}
+		defer func() {
+			runtime.GC()
+			if e := errors.Join(pprof.Lookup("allocs").WriteTo(out, 0), out.Close()); err == nil && e != nil {
+				err = fmt.Errorf("--memprofile: %w", e)
+			}
+		}()
+	}
+	return f()
 }

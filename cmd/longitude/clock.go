@@ -58,9 +58,9 @@ func (l *localClock) first(ctx context.Context, k *clock.Clock) (clock.Interval,
 		if err == nil {
 			return iv, nil
 		}
-		st := k.Status()
-		if time.Now().After(end) || ctx.Err() != nil || server.NobodyAnswers(st) {
-			what, hint := st.Refusal()
+		failed := k.Poll()
+		if time.Now().After(end) || ctx.Err() != nil || failed != nil && server.Absent(failed) {
+			what, hint := k.Status().Refusal()
 			return iv, fmt.Errorf("no reading: %s\nhint: %s", what, hint)
 		}
 	}
@@ -158,7 +158,7 @@ func describeSource(spec string, src clock.Source) string {
 	switch {
 	case err == nil:
 		return fmt.Sprintf("%-11s %s, ±%s: %s", spec, st.State, st.Bound, st.Why)
-	case server.NobodyAnswers(st) || server.Absent(err):
+	case server.Absent(err):
 		return fmt.Sprintf("%-11s not there: %s", spec, oneLine(err))
 	}
 	return fmt.Sprintf("%-11s there, and not usable now: %s", spec, oneLine(err))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/longitude-db/longitude/bench/harness"
 	"github.com/longitude-db/longitude/bench/social"
 	"github.com/longitude-db/longitude/internal/demo"
 )
@@ -16,6 +18,7 @@ func newDemo() *cobra.Command {
 	var (
 		o        demo.Options
 		w        social.Options
+		l        harness.Load
 		regimes  string
 		jsonFile string
 		exit     bool
@@ -40,7 +43,8 @@ Regimes:
 	f.StringVar(&jsonFile, "json", "", "write the results to this file as well")
 	f.BoolVar(&exit, "exit", false, "stop after the table")
 	f.StringVar(&o.Dir, "dir", "", "directory for the stores, kept afterwards (default: a temporary one, removed)")
-	workloadFlags(f, &w)
+	loadFlags(f, &l)
+	socialFlags(f, &w)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if o.Nodes < 1 || o.Nodes > 9 {
 			return usagef(c, "--nodes %d: wanted: 1 to 9", o.Nodes)
@@ -55,10 +59,10 @@ Regimes:
 			}
 			o.Regimes = append(o.Regimes, r)
 		}
-		if err := w.CheckValues(); err != nil {
+		if err := errors.Join(l.Check(), w.Check()); err != nil {
 			return &usageError{c.CommandPath(), err}
 		}
-		o.Workload, o.Version = w, version
+		o.Workload, o.Load, o.Version = w, l, version
 		return runDemo(c, o, jsonFile, exit)
 	}
 	return c
@@ -82,9 +86,12 @@ func runDemo(c *cobra.Command, o demo.Options, jsonFile string, exit bool) (err 
 		defer out.Close()
 	}
 	tuneMemory()
-	o.Progress = progressTo(c.ErrOrStderr())
+	live := newLive(c)
+	o.Progress = live.progress()
+	o.Live = live.Second
 	ctx, stop := interruptible(c.Context(), func(os.Signal) { o.Progress("stopping") })
 	defer stop()
+	live.Begin("social", []string{"read", "like"})
 	d, err := demo.New(o)
 	if err != nil {
 		return err
@@ -96,7 +103,7 @@ func runDemo(c *cobra.Command, o demo.Options, jsonFile string, exit bool) (err 
 	}()
 	results, err := d.Run(ctx)
 	if len(results) > 0 {
-		if e := report(c, results, out); err == nil {
+		if e := reportRows(c, results, out); err == nil {
 			err = e
 		}
 	}
@@ -113,5 +120,23 @@ func runDemo(c *cobra.Command, o demo.Options, jsonFile string, exit bool) (err 
 		fmt.Fprintf(w, "         console http://%s/   metrics http://%s/metrics   health http://%s/healthz\n", a.HTTP, a.HTTP, a.HTTP)
 	}
 	<-ctx.Done()
+	return nil
+}
+
+// reportRows prints the rows of regimes, and fails if the data of one did not hold.
+func reportRows(c *cobra.Command, rows []*social.Row, out *os.File) error {
+	if err := social.WriteTable(c.OutOrStdout(), rows); err != nil {
+		return err
+	}
+	if out != nil {
+		if err := social.WriteJSON(out, rows); err != nil {
+			return fmt.Errorf("--json: %w", err)
+		}
+	}
+	for _, r := range rows {
+		if !r.Verified {
+			return fmt.Errorf("the data of regime %s are wrong: %s", r.Regime, r.Violations[0])
+		}
+	}
 	return nil
 }

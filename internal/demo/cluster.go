@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longitude-db/longitude/bench/harness"
 	"github.com/longitude-db/longitude/internal/client"
 	"github.com/longitude-db/longitude/internal/server"
 	"github.com/longitude-db/longitude/internal/txn"
@@ -22,8 +23,10 @@ type ClusterOptions struct {
 	Clock    func(i int) string // source of the node with this index
 	Ordering string
 	Delay    time.Duration
-	Version  string
-	Log      func(i int) *slog.Logger // of the node with this index; nil: discard
+	// MaxUncertainty as in server.Options.
+	MaxUncertainty time.Duration
+	Version        string
+	Log            func(i int) *slog.Logger // of the node with this index; nil: discard
 }
 
 // Cluster is nodes in this process, on loopback ports that the system chose.
@@ -46,7 +49,7 @@ func StartCluster(ctx context.Context, o ClusterOptions) (_ *Cluster, err error)
 	}()
 	for i := range o.Nodes {
 		so := server.Options{
-			Store: filepath.Join(o.Dir, fmt.Sprintf("node%d", i+1)), Clock: o.Clock(i), Ordering: ordering, Delay: o.Delay, Version: o.Version,
+			Store: filepath.Join(o.Dir, fmt.Sprintf("node%d", i+1)), Clock: o.Clock(i), Ordering: ordering, Delay: o.Delay, MaxUncertainty: o.MaxUncertainty, Version: o.Version,
 			RPCAddr: "127.0.0.1:0", SQLAddr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", DrainLimit: 5 * time.Second,
 		}
 		if i > 0 {
@@ -64,26 +67,23 @@ func StartCluster(ctx context.Context, o ClusterOptions) (_ *Cluster, err error)
 	return c, nil
 }
 
-// Open makes a database and gives a pool of connections to it on each node.
-func (c *Cluster) Open(ctx context.Context, database string) (dbs []*sql.DB, err error) {
-	c.Database = database
+// Target waits until every range has all its replicas, makes a database, and connects to it on each node. Its URLs are
+// filled in.
+func (c *Cluster) Target(ctx context.Context, o harness.TargetOptions) (*harness.Target, error) {
+	c.Database = o.Database
+	o.URLs = nil
 	for _, n := range c.Nodes {
-		cfg, err := client.Parse(n.Addrs().SQL + "/" + database)
-		if err != nil {
-			return nil, err
-		}
-		if len(dbs) == 0 {
-			if err := client.CreateDatabase(ctx, cfg); err != nil {
-				return nil, err
-			}
-		}
-		db, err := client.Open(cfg)
-		if err != nil {
-			return nil, err
-		}
-		dbs = append(dbs, db)
+		o.URLs = append(o.URLs, n.Addrs().SQL)
 	}
-	return dbs, nil
+	t, err := harness.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Replicated(ctx, t.Nodes[0]); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
 }
 
 // Replicated waits until every range has as many replicas as it should.

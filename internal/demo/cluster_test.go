@@ -3,6 +3,8 @@ package demo
 import (
 	"testing"
 	"time"
+
+	"github.com/longitude-db/longitude/bench/harness"
 )
 
 // TestLastNodeStops stops one node after the other while clients are connected. The last ones have no quorum left and
@@ -16,14 +18,11 @@ func TestLastNodeStops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		dbs, err := c.Open(t.Context(), "d")
+		dst, err := c.Target(t.Context(), harness.TargetOptions{Database: "d"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Replicated(t.Context(), dbs[0]); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := dbs[1].Exec("CREATE TABLE t(id INT PRIMARY KEY)"); err != nil {
+		if _, err := dst.Nodes[1].Exec("CREATE TABLE t(id INT PRIMARY KEY)"); err != nil {
 			t.Fatal(err)
 		}
 		for i, n := range c.Nodes {
@@ -37,8 +36,6 @@ func TestLastNodeStops(t *testing.T) {
 				t.Errorf("node %d, drain %v: stopping took %s", i+1, drain, took)
 			}
 		}
-		for _, db := range dbs {
-			db.Close()
-		}
+		dst.Close()
 	}
 }

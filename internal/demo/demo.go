@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/longitude-db/longitude/bench/harness"
 	"github.com/longitude-db/longitude/bench/social"
 )
 
@@ -23,9 +24,11 @@ type Options struct {
 	Latency  time.Duration // added to each message between nodes
 	Regimes  []Regime      // default: all
 	Workload social.Options
+	Load     harness.Load
 	Dir      string // of the stores; empty: a temporary one, removed at the end
 	Version  string
 	Progress func(format string, args ...any)
+	Live     func(harness.Second) // is shown each second of a run; may be nil
 }
 
 // Demo is a demonstration under way. The cluster of the last regime stays up until Close.
@@ -54,7 +57,7 @@ func New(o Options) (*Demo, error) {
 }
 
 // Run runs every regime and returns their results. If it fails it returns those that it has.
-func (d *Demo) Run(ctx context.Context) (results []*social.Result, err error) {
+func (d *Demo) Run(ctx context.Context) (results []*social.Row, err error) {
 	for i, r := range d.opts.Regimes {
 		d.opts.Progress("regime %s: %s", r.Name, r.About)
 		res, err := d.regime(ctx, r)
@@ -71,36 +74,45 @@ func (d *Demo) Run(ctx context.Context) (results []*social.Result, err error) {
 	return results, nil
 }
 
-func (d *Demo) regime(ctx context.Context, r Regime) (*social.Result, error) {
+func (d *Demo) regime(ctx context.Context, r Regime) (*social.Row, error) {
 	dir := filepath.Join(d.dir, r.Name)
 	if _, err := os.Stat(dir); err == nil {
 		return nil, fmt.Errorf("%s exists already; each run needs fresh stores\nhint: name another directory with --dir, or remove it", dir)
 	}
 	var err error
 	d.cluster, err = StartCluster(ctx, ClusterOptions{
-		Nodes: d.opts.Nodes, Dir: dir, Clock: r.clock, Ordering: r.Ordering, Delay: d.opts.Latency, Version: d.opts.Version,
+		Nodes: d.opts.Nodes, Dir: dir, Clock: r.Clock, Ordering: r.Ordering, Delay: d.opts.Latency, Version: d.opts.Version,
 	})
 	if err != nil {
 		return nil, err
 	}
-	w := d.opts.Workload
-	w.Regime, w.Progress = r.Name, d.opts.Progress
-	if w.Nodes, err = d.cluster.Open(ctx, database); err != nil {
+	w, err := social.New(d.opts.Workload)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		for _, db := range w.Nodes {
-			db.Close()
-		}
-	}()
-	if err := d.cluster.Replicated(ctx, w.Nodes[0]); err != nil {
+	t, err := d.cluster.Target(ctx, harness.TargetOptions{Name: r.Name, Database: database})
+	if err != nil {
 		return nil, err
 	}
-	w.Stats = social.MetricsOf(ctx, w.Nodes[0])
-	if err := w.Check(); err != nil {
+	defer t.Close()
+	if err := w.Setup(ctx, t, d.opts.Progress); err != nil {
 		return nil, err
 	}
-	return social.LoadAndRun(ctx, &w)
+	d.opts.Progress("%d workers on %d nodes for %s", d.opts.Load.Workers, len(t.Nodes), d.opts.Load.Duration)
+	res, err := harness.Run(ctx, t, w, d.opts.Load, d.opts.Live)
+	if err != nil {
+		return nil, err
+	}
+	if res.Missing != nil {
+		d.opts.Progress("restarts and commit wait are missing from the result: %v", res.Missing)
+	}
+	if res.Errors > 0 {
+		d.opts.Progress("first of %d errors: %s", res.Errors, res.FirstError)
+	}
+	if err := harness.Verify(ctx, t, w, res); err != nil {
+		return nil, err
+	}
+	return social.RowOf(r.Name, d.opts.Workload, res), nil
 }
 
 // database holds the workload's tables.

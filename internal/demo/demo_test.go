@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/longitude-db/longitude/bench/harness"
 	"github.com/longitude-db/longitude/bench/social"
 )
 
@@ -19,7 +20,7 @@ func TestRegimes(t *testing.T) {
 	dir := t.TempDir()
 	d, err := New(Options{
 		Nodes: 3, Latency: time.Millisecond, Dir: dir, Version: "test", Progress: t.Logf,
-		Workload: social.Options{Workers: 12, ReadFraction: 0.8, Duration: 2 * time.Second, Posts: 30, Likes: 300, Seed: 1},
+		Workload: social.Options{ReadFraction: 0.8, Posts: 30, Likes: 300}, Load: harness.Load{Workers: 12, Duration: 2 * time.Second, Seed: 1},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ type Regime struct {
 	Name     string
 	About    string
 	Ordering string // of every session
-	// clock is the source of the node with this index.
-	clock func(i int) string
+	// Clock is the source of the node with this index.
+	Clock func(i int) string
 }
 
 // The clocks of all regimes are off by the same amounts, different for each node; what differs is what the nodes know of

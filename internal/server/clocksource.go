@@ -78,12 +78,6 @@ func (s *Server) chooseClock(asked clock.Source) (clock.Source, error) {
 // BoundedSources are the sources that a machine may have, best first: those that auto chooses from.
 func BoundedSources() []string { return []string{"phc", "clockbound", "chrony"} }
 
-// NobodyAnswers reports whether a clock has no reading because nothing on the machine gives any: there is nothing to wait
-// for.
-func NobodyAnswers(st clock.Status) bool {
-	return st.Err != nil && st.Age < 0 && (strings.Contains(st.LastError, noSource) || strings.Contains(st.LastError, "connection refused"))
-}
-
 // ParseClock is clock.Parse, with the default.
 func ParseClock(spec string) (clock.Source, error) {
 	if spec == "" {
@@ -134,7 +128,7 @@ func (s *Server) refuseJoin(who kv.NodeInfo) error {
 // to wait for.
 func probe(src clock.Source) string {
 	c := clock.New(src, clock.Options{MaxUncertainty: -1})
-	if err := c.Poll(); err != nil && (Absent(err) || strings.Contains(err.Error(), noSource)) {
+	if err := c.Poll(); err != nil && Absent(err) {
 		return err.Error()
 	}
 	return ""
@@ -142,6 +136,9 @@ func probe(src clock.Source) string {
 
 // Absent reports whether an error means that nobody is there; of several, that nobody at all is.
 func Absent(err error) bool {
+	if strings.HasPrefix(err.Error(), noSource) {
+		return true
+	}
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range several.Unwrap() {
 			if !Absent(e) {

@@ -11,14 +11,17 @@
 //	S3  A store belongs to one node of one cluster and has one format, both recorded in it; it is never opened as
 //	    another's, nor by two processes.
 //	S4  After the first failed write nothing is acknowledged any more: the error is kept (Failed), told once to
-//	    Options.OnFatal, and returned by every later write.
+//	    Options.OnFatal, and returned by every later write. Nor is anything written any more: the disk stays as a crash
+//	    at that moment would have left it.
 package storage
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -46,7 +49,8 @@ type Engines struct {
 	Log   *pebble.DB
 	State *pebble.DB
 
-	fs     vfs.FS
+	fs     *failStop
+	watch  io.Closer
 	dir    string
 	cache  *pebble.Cache
 	lock   *pebble.Lock
@@ -64,14 +68,13 @@ func Open(o Options) (*Engines, error) {
 	if o.Cache == 0 {
 		o.Cache = 128 << 20
 	}
-	e := &Engines{fs: o.FS, dir: o.Dir, report: newReporter(o)}
-	if e.fs == nil {
-		e.fs = vfs.Default
-	}
+	e := &Engines{dir: o.Dir, report: newReporter(o)}
+	e.fs = &failStop{FS: e.watched(o), report: e.report}
 	if err := e.open(o); err != nil {
 		e.close()
 		return nil, err
 	}
+	e.fs.armed.Store(true)
 	e.isOpen.Store(true)
 	return e, nil
 }
@@ -204,8 +207,27 @@ func (e *Engines) close() error {
 	if e.lock != nil {
 		errs = append(errs, e.lock.Close())
 	}
+	if e.watch != nil {
+		errs = append(errs, e.watch.Close())
+	}
 	return errors.Join(errs...)
 }
+
+// watched is the file system under the store: the operating system's, with a word in the log about what takes long, or the
+// one that was given.
+func (e *Engines) watched(o Options) vfs.FS {
+	if o.FS != nil {
+		return o.FS
+	}
+	fs, closer := vfs.WithDiskHealthChecks(vfs.Default, slowDisk, nil, func(i vfs.DiskSlowInfo) {
+		o.Log.Warn("disk is slow", "op", i.OpType.String(), "path", i.Path, "for", i.Duration)
+	})
+	e.watch = closer
+	return fs
+}
+
+// slowDisk is what an operation of the disk may take without being told of.
+const slowDisk = 5 * time.Second
 
 // makeDir makes a directory and its parents, each of which survives a crash once this returns.
 func makeDir(fs vfs.FS, dir string) error {

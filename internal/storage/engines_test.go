@@ -328,6 +328,53 @@ func TestFlushOnAFullDiskReturns(t *testing.T) {
 	_ = e.Close() // what it says does not matter; that it returns does
 }
 
+// S4: the disk fills up just as a batch needs a new log file. Pebble panics then, and leaves a mutex in a state in which
+// nobody can recover from the panic. A failing disk also must not be worked on: what it takes and what not is chance.
+func TestAFullDiskInTheMidstOfALogRotation(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	var full atomic.Bool
+	var worked atomic.Int32
+	fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if !full.Load() || op.Kind.ReadOrWrite() == errorfs.OpIsRead {
+			return nil
+		}
+		switch op.Kind {
+		case errorfs.OpFileClose, errorfs.OpRemove:
+			return nil
+		}
+		worked.Add(1)
+		return syscall.ENOSPC
+	}))
+	var told atomic.Int32
+	e, err := Open(Options{FS: fs, Dir: "store", Deterministic: true, OnFatal: func(*FatalError) { told.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		writeBoth(t, e, n+1)
+	}
+	before := worked.Load()
+	full.Store(true)
+	b := e.Log.NewBatch()
+	if err := b.Set([]byte("large"), make([]byte, 48<<20), nil); err != nil { // more than half a memtable: it gets a log of its own
+		t.Fatal(err)
+	}
+	if err := e.CommitLog(b); err == nil || !strings.Contains(err.Error(), "disk is full") || told.Load() != 1 {
+		t.Errorf("the commit says %v, told %d times", err, told.Load())
+	}
+	if n := worked.Load() - before; n != 1 {
+		t.Errorf("%d writes to a disk that has failed at the first", n)
+	}
+	_ = e.Close()
+	after := open(t, mem.CrashClone(vfs.CrashCloneCfg{}), "store")
+	if n := count(t, after.Log); n != 3 {
+		t.Errorf("%d entries, 3 were acknowledged", n)
+	}
+	if err := after.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A disk that is full when the store is opened: what the log has is flushed then, in vain. The error is told, and the
 // store opens once there is room.
 func TestOpeningOnAFullDiskReturns(t *testing.T) {

@@ -139,9 +139,6 @@ func (e *Engines) listener(name string, stalls int) *pebble.EventListener {
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
 			e.report.fatal(fmt.Errorf("%s: %s: %w", name, i.Path, i.Details))
 		},
-		DiskSlow: func(i pebble.DiskSlowInfo) {
-			log.Warn("disk is slow", "engine", name, "op", i.OpType.String(), "path", i.Path, "for", i.Duration)
-		},
 		WriteStallBegin: func(i pebble.WriteStallBeginInfo) {
 			e.stalls[stalls].Add(1)
 			log.Warn("writes wait for flushes or compactions", "engine", name, "reason", i.Reason)

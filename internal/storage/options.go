@@ -7,7 +7,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/cockroachkvs"
 	"github.com/cockroachdb/pebble/v2/sstable"
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // common is what the two instances share.
@@ -19,9 +18,7 @@ func (e *Engines) common(o Options, name string, stalls int) *pebble.Options {
 		Logger:             &pebbleLogger{report: e.report, name: name},
 		MaxOpenFiles:       4096,
 	}
-	if e.fs != vfs.Default {
-		p.FS = e.fs // else Pebble takes the same and watches it for slow operations
-	}
+	p.FS = e.fs
 	p.EventListener = e.listener(name, stalls)
 	if o.Deterministic {
 		p.DisableAutomaticCompactions = true

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/longitude-db/longitude/bench/harness"
 )
 
-// Result is what one run showed. Latencies are the client's.
-type Result struct {
+// Row is what one run under one regime of clocks showed, with the figures that the thesis compares.
+type Row struct {
 	Regime    string  `json:"regime"`
 	Workers   int     `json:"workers"`
 	OpsPerSec float64 `json:"ops_per_sec"`
@@ -28,43 +27,40 @@ type Result struct {
 	Retried             uint64 `json:"uncertainty_retried"`
 
 	// CommitWaitMean is what a transaction stood still for, lists included: they owe rule 2 for what they read.
-	CommitWaitMean float64 `json:"commit_wait_ms_mean"`
+	// CommitWaitNeeded is what that would have been with nothing else to do.
+	CommitWaitMean   float64 `json:"commit_wait_ms_mean"`
+	CommitWaitNeeded float64 `json:"commit_wait_needed_ms_mean"`
 	// CommitWaitHidden is the share of the needed wait that passed under other work; 1 if none was needed.
 	CommitWaitHidden float64 `json:"commit_wait_hidden_share"`
 
-	ClientErrors int64    `json:"client_errors"`
-	Verified     bool     `json:"verified"`
-	Violations   []string `json:"violations,omitempty"`
+	ClientErrors  int64    `json:"client_errors"`
+	ClientRetries int64    `json:"client_retries"`
+	Verified      bool     `json:"verified"`
+	Violations    []string `json:"violations,omitempty"`
 
 	ReadFraction    float64 `json:"read_fraction"`
 	DurationSeconds float64 `json:"duration_s"`
 	Reads           int64   `json:"reads"`
-	Likes           int64   `json:"likes"`           // acknowledged, warm-up included
-	LikesUncertain  int64   `json:"likes_uncertain"` // whose answer never came
+	Likes           int64   `json:"likes"`
 }
 
-func newResult(o *Options, t *tally, elapsed time.Duration, s Stats) *Result {
-	ms := func(h *hdrhistogram.Histogram, p float64) float64 { return float64(h.ValueAtPercentile(p)) / 1000 }
-	r := &Result{
-		Regime: o.Regime, Workers: o.Workers, ReadFraction: o.ReadFraction, DurationSeconds: elapsed.Seconds(),
-		OpsPerSec: float64(t.reads.TotalCount()+t.likes.TotalCount()) / elapsed.Seconds(),
-		Reads:     t.reads.TotalCount(),
-		ReadP50:   ms(t.reads, 50), ReadP95: ms(t.reads, 95), ReadP99: ms(t.reads, 99),
-		LikeP50: ms(t.likes, 50), LikeP95: ms(t.likes, 95), LikeP99: ms(t.likes, 99),
-		UncertaintyRestarts: s.Refreshed + s.Retried, Refreshed: s.Refreshed, Retried: s.Retried,
-		CommitWaitHidden: 1, Violations: t.violations,
+// RowOf is the row of a result of this workload.
+func RowOf(regime string, o Options, r *harness.Result) *Row {
+	rd, lk := r.Class("read"), r.Class("like")
+	row := &Row{
+		Regime: regime, Workers: r.Workers, OpsPerSec: r.OpsPerSec, ReadFraction: o.ReadFraction, DurationSeconds: r.Seconds,
+		ReadP50: rd.P50, ReadP95: rd.P95, ReadP99: rd.P99, LikeP50: lk.P50, LikeP95: lk.P95, LikeP99: lk.P99, Reads: rd.Ops, Likes: lk.Ops,
+		CommitWaitHidden: 1, ClientErrors: r.Errors, ClientRetries: r.Retries, Verified: r.Verified, Violations: r.Violations,
 	}
-	if s.Commits > 0 {
-		r.CommitWaitMean = s.WaitActual.Seconds() * 1000 / float64(s.Commits)
+	if t := r.Txns; t != nil {
+		row.UncertaintyRestarts, row.Refreshed, row.Retried = t.UncertaintyRestarts, t.Refreshed, t.Retried
+		row.CommitWaitMean, row.CommitWaitNeeded, row.CommitWaitHidden = t.WaitMean, t.WaitNeeded, t.WaitHidden
 	}
-	if s.WaitNeeded > 0 {
-		r.CommitWaitHidden = max(0, 1-s.WaitActual.Seconds()/s.WaitNeeded.Seconds())
-	}
-	return r
+	return row
 }
 
-// WriteTable writes the results for people, a row each.
-func WriteTable(w io.Writer, results []*Result) error {
+// WriteTable writes rows for people.
+func WriteTable(w io.Writer, results []*Row) error {
 	rows := [][]string{
 		{"", "", "read ms", "", "", "like ms", "", "", "uncertainty", "refreshed", "commit wait", "", "client", "data"},
 		{"regime", "ops/s", "p50", "p95", "p99", "p50", "p95", "p99", "restarts", "+ retried", "mean ms", "hidden", "errors", "verified"},
@@ -79,20 +75,8 @@ func WriteTable(w io.Writer, results []*Result) error {
 			fmt.Sprint(r.UncertaintyRestarts), fmt.Sprintf("%d + %d", r.Refreshed, r.Retried),
 			fmt.Sprintf("%.3f", r.CommitWaitMean), fmt.Sprintf("%.0f%%", r.CommitWaitHidden*100), fmt.Sprint(r.ClientErrors), verified})
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, c := range row {
-			widths[i] = max(widths[i], len(c))
-		}
-	}
-	for _, row := range rows {
-		line := fmt.Sprintf("%-*s", widths[0], row[0])
-		for i, c := range row[1:] {
-			line += fmt.Sprintf("  %*s", widths[i+1], c)
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
+	if err := harness.WriteAligned(w, rows, 1); err != nil {
+		return err
 	}
 	for _, r := range results {
 		for _, v := range r.Violations {
@@ -104,8 +88,8 @@ func WriteTable(w io.Writer, results []*Result) error {
 	return nil
 }
 
-// WriteJSON writes the results for programs: {"regimes": [{...}, ...]}, an object for each run.
-func WriteJSON(w io.Writer, results []*Result) error {
+// WriteJSON writes rows for programs: {"regimes": [{...}, ...]}, an object for each run.
+func WriteJSON(w io.Writer, results []*Row) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(map[string]any{"regimes": results})

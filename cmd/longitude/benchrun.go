@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/longitude-db/longitude/bench/harness"
+)
+
+// benchRun is one call of bench under way.
+type benchRun struct {
+	c    *cobra.Command
+	o    *benchOptions
+	live *liveView
+	say  harness.Say
+	a, b *harness.Target   // b: --vs, or nil
+	all  []*harness.Result // of every slice
+}
+
+// workload sets up, measures, verifies and prints one workload; each side gets a workload of its own.
+func (r *benchRun) workload(ctx context.Context, fresh func() harness.Workload) error {
+	a := &harness.Side{Target: r.a, Workload: fresh()}
+	sides := []*harness.Side{a}
+	if r.b != nil {
+		sides = append(sides, &harness.Side{Target: r.b, Workload: fresh()})
+	}
+	for _, s := range sides {
+		if err := s.Workload.Setup(ctx, s.Target, r.say); err != nil {
+			return fmt.Errorf("%s on %s: %w", s.Workload.Name(), s.Target.Name, err)
+		}
+	}
+	r.live.Begin(a.Workload.Name(), a.Workload.Classes())
+	if r.b == nil {
+		return r.alone(ctx, a)
+	}
+	l := r.o.load
+	l.Duration /= time.Duration(r.o.slices)
+	err := harness.Versus(ctx, a, sides[1], l, r.o.slices, r.say, r.live.Second)
+	if err != nil {
+		return err
+	}
+	for _, s := range sides {
+		r.all = append(r.all, s.Results...)
+	}
+	ca, cb := harness.Combine(a.Results), harness.Combine(sides[1].Results)
+	w := r.c.OutOrStdout()
+	fmt.Fprintf(w, "\n%d slices of %s each, in turns; medians\n", r.o.slices, l.Duration)
+	return errors.Join(harness.WriteTable(w, []*harness.Result{ca, cb}), harness.WriteVersus(w, ca, cb))
+}
+
+func (r *benchRun) alone(ctx context.Context, s *harness.Side) error {
+	r.say("%s: %d workers on %d nodes for %s", s.Workload.Name(), r.o.load.Workers, len(s.Target.Nodes), r.o.load.Duration)
+	res, err := harness.Run(ctx, s.Target, s.Workload, r.o.load, r.live.Second)
+	if err != nil {
+		return err
+	}
+	r.say("verifying the data")
+	if err := harness.Verify(ctx, s.Target, s.Workload, res); err != nil {
+		return err
+	}
+	r.all = append(r.all, res)
+	return harness.WriteTable(r.c.OutOrStdout(), []*harness.Result{res})
+}
+
+func (r *benchRun) write(o outputs) error {
+	return errors.Join(o.write("json", func(w io.Writer) error { return harness.WriteJSON(w, r.all) }),
+		o.write("csv", func(w io.Writer) error { return harness.WriteCSV(w, r.all) }))
+}
