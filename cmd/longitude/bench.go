@@ -40,7 +40,7 @@ acknowledged. Without a workload: the social workload on three nodes in this pro
 	}
 	c.PersistentFlags().StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of this process to this file, for go tool pprof")
 	c.PersistentFlags().StringVar(&p.mem, "memprofile", "", "write a memory profile of this process to this file at the end")
-	for _, sub := range []*cobra.Command{newBenchSocial(), newBenchYCSB(), newBenchBank(), newBenchCounter(), newBenchLatency()} {
+	for _, sub := range []*cobra.Command{newBenchSocial(), newBenchYCSB(), newBenchBank(), newBenchCounter(), newBenchLatency(), newBenchThesis(), newBenchMap()} {
 		c.AddCommand(sub)
 	}
 	for _, sub := range append(c.Commands(), c) {
