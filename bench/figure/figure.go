@@ -74,6 +74,7 @@ func Lines(title, x, y string, lines []Line) ([]byte, error) {
 		dot := &plotter.Scatter{GlyphStyle: draw.GlyphStyle{Color: colors[i%len(colors)], Radius: vg.Points(3), Shape: glyphs[i%len(glyphs)]}}
 		p.Legend.Add(l.Name, key, dot)
 	}
+	p.X.Min, p.X.Max = 0, p.X.Max*1.06
 	// Room for the legend above the lines.
 	p.Y.Min, p.Y.Max = 0, max(highest*1.45, 1e-3)
 	return svg(p, 15*vg.Centimeter, 9*vg.Centimeter)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/longitude-db/longitude/bench/figure"
 	"github.com/longitude-db/longitude/bench/grid"
@@ -22,44 +21,71 @@ type where struct {
 
 // medians are over the rounds of one place.
 type medians struct {
-	rounds          int
+	byRound         map[int]*medians // of one round each; nil in those
 	restarts, ops   float64
 	read, like      [3]float64 // p50, p95, p99
 	wait, hidden    float64
-	errors, likes   int64
+	errors          int64
 	lowest, highest float64 // throughput of the worst and of the best round
 }
 
 // summarize takes medians over rounds (T2).
 func summarize(results []grid.Result) map[where]*medians {
-	rows := map[where][]social.Row{}
+	rows, rounds := map[where][]social.Row{}, map[where]map[int]*medians{}
 	for _, r := range results {
 		w := where{r.Point.ReadFraction, r.Point.Workers, r.Point.Cluster}
 		rows[w] = append(rows[w], r.Row)
+		if rounds[w] == nil {
+			rounds[w] = map[int]*medians{}
+		}
+		rounds[w][r.Point.Round] = mediansOf([]social.Row{r.Row})
 	}
 	out := map[where]*medians{}
 	for w, rs := range rows {
-		of := func(f func(social.Row) float64) float64 {
-			var vs []float64
-			for _, r := range rs {
-				vs = append(vs, f(r))
-			}
-			return harness.Median(vs)
-		}
-		m := &medians{rounds: len(rs), lowest: math.Inf(1),
-			restarts: of(func(r social.Row) float64 { return float64(r.UncertaintyRestarts) / r.DurationSeconds * 60 }),
-			ops:      of(func(r social.Row) float64 { return r.OpsPerSec }),
-			read:     [3]float64{of(func(r social.Row) float64 { return r.ReadP50 }), of(func(r social.Row) float64 { return r.ReadP95 }), of(func(r social.Row) float64 { return r.ReadP99 })},
-			like:     [3]float64{of(func(r social.Row) float64 { return r.LikeP50 }), of(func(r social.Row) float64 { return r.LikeP95 }), of(func(r social.Row) float64 { return r.LikeP99 })},
-			wait:     of(func(r social.Row) float64 { return r.CommitWaitMean }), hidden: of(func(r social.Row) float64 { return r.CommitWaitHidden }),
-		}
-		for _, r := range rs {
-			m.errors, m.likes = m.errors+r.ClientErrors, m.likes+r.Likes
-			m.lowest, m.highest = min(m.lowest, r.OpsPerSec), max(m.highest, r.OpsPerSec)
-		}
-		out[w] = m
+		out[w] = mediansOf(rs)
+		out[w].byRound = rounds[w]
 	}
 	return out
+}
+
+func mediansOf(rs []social.Row) *medians {
+	of := func(f func(social.Row) float64) float64 {
+		var vs []float64
+		for _, r := range rs {
+			vs = append(vs, f(r))
+		}
+		return harness.Median(vs)
+	}
+	m := &medians{
+		lowest:   math.Inf(1),
+		restarts: of(func(r social.Row) float64 { return float64(r.UncertaintyRestarts) / r.DurationSeconds * 60 }),
+		ops:      of(func(r social.Row) float64 { return r.OpsPerSec }),
+		read:     [3]float64{of(func(r social.Row) float64 { return r.ReadP50 }), of(func(r social.Row) float64 { return r.ReadP95 }), of(func(r social.Row) float64 { return r.ReadP99 })},
+		like:     [3]float64{of(func(r social.Row) float64 { return r.LikeP50 }), of(func(r social.Row) float64 { return r.LikeP95 }), of(func(r social.Row) float64 { return r.LikeP99 })},
+		wait:     of(func(r social.Row) float64 { return r.CommitWaitMean }), hidden: of(func(r social.Row) float64 { return r.CommitWaitHidden }),
+	}
+	for _, r := range rs {
+		m.errors += r.ClientErrors
+		m.lowest, m.highest = min(m.lowest, r.OpsPerSec), max(m.highest, r.OpsPerSec)
+	}
+	return m
+}
+
+// ratio is the median of the ratios within rounds (T2), NaN without one.
+func ratio(m metric, a, b *medians) float64 {
+	if a == nil || b == nil {
+		return math.NaN()
+	}
+	var vs []float64
+	for round, x := range a.byRound {
+		if y := b.byRound[round]; y != nil && m.of(y) != 0 {
+			vs = append(vs, m.of(x)/m.of(y))
+		}
+	}
+	if len(vs) == 0 {
+		return math.NaN()
+	}
+	return harness.Median(vs)
 }
 
 // About says where and how a report was measured.
@@ -94,7 +120,7 @@ func Report(o Options, a About, results []grid.Result) (*figure.Report, error) {
 			r.Figure(fmt.Sprintf("reads%g-%s", f*100, m.file), fmt.Sprintf("%s at %g %% reads", m.name, f*100), svg)
 		}
 		r.Table(measured(f, workers, ours))
-		r.Text("Beside the thesis, as ratios. Restarts and latencies are better below 1, throughput above. The thesis has no strict regime; what its modified one gained is what strict is measured by, and strict / modified is what strictness costs.")
+		r.Text("Beside the thesis, as ratios. Restarts and latencies are better below 1, throughput above. Ours are medians of the ratios within rounds. The thesis has no strict regime; what its modified one gained is what strict is measured by, and strict / modified is what strictness costs.")
 		r.Table(compared(f, workers, ours, theirs))
 	}
 	return r, nil
@@ -118,7 +144,7 @@ func about(r *figure.Report, o Options, a About, results []grid.Result) {
 		rounds = max(rounds, x.Point.Round+1)
 	}
 	r.Text("Measured with `%s`, version %s, %s, on %s.", a.Command, a.Version, a.Date, a.Machine)
-	r.Text("%d nodes in one process, %s added to each message between them; %d posts, %d likes at the beginning; %s of warm-up and %s of measurement for each point, %s; medians of %d rounds. All data verified.",
+	r.Text("%d nodes in one process, %s added to each message between them; %d posts, %d likes at the beginning; %s of warm-up and %s of measurement for each point, %s; medians over rounds, of which there were %d. All data verified.",
 		o.Nodes, o.Latency, o.Posts, o.Likes, o.WarmUp, o.Duration, how, rounds)
 	r.Table([][]string{{"regime", "clocks", "ordering"},
 		{"regular", "assumed to be within 500 ms of each other", "uncertainty: restart when a version might be too new"},
@@ -170,25 +196,21 @@ func compared(f float64, workers []int, ours map[where]*medians, theirs map[fact
 	rows := [][]string{{"metric", "workers", "thesis: modified / regular", "ours: modified / regular", "ours: strict / regular", "ours: strict / modified"}}
 	for _, m := range metrics {
 		for _, k := range workers {
-			at := func(regime string) float64 {
-				if x := ours[where{f, k, regime}]; x != nil {
-					return m.of(x)
-				}
-				return math.NaN()
-			}
+			at := func(regime string) *medians { return ours[where{f, k, regime}] }
 			their := math.NaN()
 			if t, ok := theirs[factKey{f, m.fact, m.op, k}]; ok {
 				their = t.modified / t.regular
 			}
-			rows = append(rows, []string{m.name, fmt.Sprint(k), quotient(their, 1), quotient(at("modified"), at("regular")), quotient(at("strict"), at("regular")), quotient(at("strict"), at("modified"))})
+			rows = append(rows, []string{m.name, fmt.Sprint(k), written(their),
+				written(ratio(m, at("modified"), at("regular"))), written(ratio(m, at("strict"), at("regular"))), written(ratio(m, at("strict"), at("modified")))})
 		}
 	}
 	return rows
 }
 
-func quotient(a, b float64) string {
-	if math.IsNaN(a) || math.IsNaN(b) || b == 0 {
+func written(v float64) string {
+	if math.IsNaN(v) {
 		return "–"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%.2f", a/b))
+	return fmt.Sprintf("%.2f", v)
 }
