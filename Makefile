@@ -28,10 +28,10 @@ SEEDS ?= 20
 FIRST ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-hashes sim-controls e2e bench clean
+.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-hashes sim-controls e2e bench bench-thesis bench-map clean
 
 help: ## list the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/longitude: one static binary
 	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/longitude
@@ -78,6 +78,12 @@ e2e: build ## start three real processes, kill them in turn under load, and look
 
 bench: ## micro-benchmarks of the rooms below SQL
 	$(GO) test -run '^$$' -bench . -benchmem $(RACEPKGS)
+
+bench-thesis: build ## the thesis's chapter 4 in six minutes, as a report in out/thesis; ARGS="..." (see bench thesis --help)
+	@$(BIN) bench thesis --quick --out out/thesis $(ARGS)
+
+bench-map: build ## where each ordering wins, over clocks, read length and contention, as heat maps in out/map
+	@$(BIN) bench map --quick --out out/map $(ARGS)
 
 clean: ## remove what build made
 	rm -rf bin

@@ -114,11 +114,9 @@ func (o *benchOptions) check() (demo.Regime, error) {
 // runBench measures workloads one after the other, each with tables of its own.
 func runBench(c *cobra.Command, o *benchOptions, names []string, workload func(name string) (harness.Workload, error)) (err error) {
 	regime, err := o.check()
-	if err == nil {
-		for _, n := range names {
-			_, e := workload(n)
-			err = errors.Join(err, e)
-		}
+	for _, n := range names {
+		_, e := workload(n)
+		err = errors.Join(err, e)
 	}
 	if err != nil {
 		return &usageError{c.CommandPath(), err}

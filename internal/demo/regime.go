@@ -3,6 +3,8 @@ package demo
 import (
 	"fmt"
 	"time"
+
+	"github.com/longitude-db/longitude/bench/grid"
 )
 
 // Regime is a way of taking timestamps from clocks.
@@ -17,7 +19,7 @@ type Regime struct {
 // The clocks of all regimes are off by the same amounts, different for each node; what differs is what the nodes know of
 // it. An offset lies within its bound, so all of them are honest.
 var (
-	offsets = []time.Duration{100 * time.Microsecond, -200 * time.Microsecond, 250 * time.Microsecond}
+	offsets = grid.Offsets
 	bounds  = []time.Duration{300 * time.Microsecond, 400 * time.Microsecond, 500 * time.Microsecond}
 )
 
