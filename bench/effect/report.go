@@ -71,7 +71,7 @@ func (t table) at(p place, f func(social.Row) float64) float64 {
 
 // heat makes the map of one figure for one number of workers.
 func (o Options) heat(title string, workers int, share, ratio bool, at func(eps time.Duration, likes int) float64) *figure.Heat {
-	h := &figure.Heat{Title: title, X: "ε of the clocks", Y: "likes a read counts", Share: share, Ratio: ratio}
+	h := &figure.Heat{Title: title, X: "ε of the clocks", Y: "likes", Share: share, Ratio: ratio}
 	for _, e := range o.Eps {
 		h.Columns = append(h.Columns, e.String())
 	}

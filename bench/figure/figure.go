@@ -202,7 +202,7 @@ func (h *Heat) Draw() ([]byte, error) {
 		}
 		p.Add(labels)
 	}
-	return svg(p, font.Length(3+1.55*float64(len(h.Columns)))*vg.Centimeter, font.Length(2.6+1.0*float64(len(h.Rows)))*vg.Centimeter)
+	return svg(p, font.Length(3+1.55*float64(len(h.Columns)))*vg.Centimeter, font.Length(2.8+1.1*float64(len(h.Rows)))*vg.Centimeter)
 }
 
 // Short writes a number in a few characters.
