@@ -41,6 +41,7 @@ type world struct {
 	// copied is a key: the next write to it is delivered again after copyAfter.
 	copied    string
 	copyAfter time.Duration
+	deny      func(*kv.WriteRequest) *kv.Error
 	refuse    map[string]bool // parts of the ranges' side that are left out, for negative controls
 
 	latency func() time.Duration
@@ -551,6 +552,11 @@ func (w *world) write(n *fakeNode, rg *fakeRange, q *kv.WriteRequest) (kv.Respon
 			return kv.Response{Write: &kv.WriteResponse{CommitTS: rec.CommitTS}}, false
 		} else if rec != nil && rec.State == kv.Aborted {
 			return kv.Response{Err: kv.Errorf(kv.ErrAborted, "record")}, false
+		}
+	}
+	if w.deny != nil {
+		if err := w.deny(q); err != nil {
+			return kv.Response{Err: err}, false
 		}
 	}
 	for _, p := range q.Puts {

@@ -130,7 +130,9 @@ func (n *intents) settle(failure error) (kv.TxnStatus, error) {
 	ctx := route.WithDeadline(context.Background(), db.o.RT.Now()+cleanupLimit)
 	res := db.o.Router.DoMany(ctx, []route.Addressed{n.record(&kv.EndTxnRequest{})})[0]
 	if res.Err != nil {
-		return kv.TxnStatus{}, kv.Errorf(kv.ErrAmbiguous, "the transaction may or may not be committed: %v; its record cannot be asked: %s", failure, res.Err)
+		err := kv.Errorf(kv.ErrAmbiguous, "the transaction may or may not be committed: %v; its record cannot be asked: %s", failure, res.Err)
+		n.t.doubt(err)
+		return kv.TxnStatus{}, err
 	}
 	st := *res.Response.EndTxn
 	if st.State != kv.Committed {
@@ -139,7 +141,9 @@ func (n *intents) settle(failure error) (kv.TxnStatus, error) {
 	n.c = st.CommitTS
 	for _, r := range db.o.Router.DoMany(ctx, n.words(n.c)) {
 		if r.Err != nil {
-			return st, kv.Errorf(kv.ErrAmbiguous, "the transaction is committed, but a range that it wrote to cannot be told: %s", r.Err.Msg)
+			err := kv.Errorf(kv.ErrAmbiguous, "the transaction is committed, but a range that it wrote to cannot be told: %s", r.Err.Msg)
+			n.t.doubt(err)
+			return st, err
 		}
 	}
 	db.log.Debug("a failed attempt had been committed by others", "txn", n.t.id.String(), "err", failure)

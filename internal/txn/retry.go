@@ -26,13 +26,15 @@ func (db *DB) Run(ctx context.Context, o Options, fn Func) error {
 	for try := 0; ; try++ {
 		t := db.Begin(o)
 		err := fn(ctx, t)
+		again := err != nil && t.lost()
 		if err == nil {
-			err = t.Commit(ctx)
+			// What the commit says counts, and not why it came to say so: that the outcome is unknown often begins with
+			// something that a repetition would have cured.
+			if err = t.Commit(ctx); err == nil {
+				return nil
+			}
 		}
-		if err == nil {
-			return nil
-		}
-		again := (Retryable(err) || t.lost()) && !t.sentRows()
+		again = (again || Retryable(err)) && !t.sentRows()
 		if again {
 			o.AgeOf, o.Locks = t.Age(), t.HandOver()
 		}

@@ -132,6 +132,16 @@ func (t *Txn) revive() {
 	}
 }
 
+// doubt takes back that the attempt is over for a reason that a repetition cures: nobody knows what has become of it, and it
+// must not be repeated (X6).
+func (t *Txn) doubt(err *kv.Error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failure != nil {
+		t.failure = err
+	}
+}
+
 // reason is the label of a restart in metrics.
 func reason(err *kv.Error) string {
 	switch err.Code {
