@@ -78,15 +78,15 @@ func (n *Node) Open() error {
 	if err := n.stamps.awaitPassed(n.stopped); err != nil {
 		return err
 	}
-	if err := n.stamps.extend(); err != nil {
-		return err
-	}
 	id, nodes, err := n.identify()
 	if err != nil {
 		return err
 	}
-	now, err := n.opts.Clock.Now()
+	now, err := n.stamps.reading(0, n.stopped) // the clock may have failed meanwhile
 	if err != nil {
+		return err
+	}
+	if err := n.stamps.extendFrom(now); err != nil {
 		return err
 	}
 	n.self.ID, n.self.Cluster, n.self.Started = id.Node, id.Cluster, now.Earliest

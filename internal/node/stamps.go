@@ -73,6 +73,10 @@ func (s *stamps) extend() error {
 	if err != nil {
 		return err
 	}
+	return s.extendFrom(now)
+}
+
+func (s *stamps) extendFrom(now clock.Interval) error {
 	if time.Duration(s.mark.Load()-int64(now.Latest)) > stampAhead/2 {
 		return nil
 	}
@@ -115,11 +119,18 @@ func (s *stamps) awaitPassed(stopped rt.Signal) error {
 	s.mark.Store(int64(mark))
 	s.awaited.Store(int64(mark))
 	defer s.awaited.Store(0)
+	_, err = s.reading(mark, stopped)
+	return err
+}
+
+// reading waits for one whose earliest has passed the mark. A clock that gives none is waited for as well: a node that
+// starts while its source is away has nothing better to do.
+func (s *stamps) reading(mark clock.Instant, stopped rt.Signal) (clock.Interval, error) {
 	said := s.rt.Now()
 	for first := true; ; first = false {
 		now, err := s.clock.Now()
 		if err == nil && now.Passed(mark) {
-			return nil
+			return now, nil
 		}
 		if first || s.rt.Now()-said > 5*time.Second {
 			said = s.rt.Now()
@@ -136,7 +147,7 @@ func (s *stamps) awaitPassed(stopped rt.Signal) error {
 			wait = min(max(mark.Sub(now.Earliest), time.Millisecond), 500*time.Millisecond)
 		}
 		if stopped.Wait(wait) {
-			return kv.Errorf(kv.ErrUnavailable, "stopped while waiting for the clock")
+			return now, kv.Errorf(kv.ErrUnavailable, "stopped while waiting for the clock")
 		}
 	}
 }

@@ -142,3 +142,44 @@ func TestBeforeOpen(t *testing.T) {
 		}
 	})
 }
+
+// A node whose clock gives no readings while it joins waits for it, instead of ending. (Simulation, seed 477 at bb23415.)
+func TestOpeningWaitsForTheClock(t *testing.T) {
+	loop := eventloop.New(1)
+	source := clock.NewSim(clock.Conditions{Bound: time.Millisecond, State: clock.Disrupted}, func() clock.Instant { return clock.Instant(epoch).Add(loop.Now()) })
+	clk := clock.New(source, clock.Options{Mono: source.Mono(loop.Now)})
+	r := loop.Runtime("node")
+	r.Go("poll", func() {
+		for {
+			_ = clk.Poll()
+			r.Sleep(50 * time.Millisecond)
+		}
+	})
+	loop.At(3*time.Second, func() { source.Set(clock.Conditions{Bound: time.Millisecond}) })
+	s := &stamps{rt: r, clock: clk, log: slog.New(slog.DiscardHandler)}
+	var now clock.Interval
+	var err error
+	done := false
+	r.Go("open", func() {
+		now, err = s.reading(0, r.NewSignal())
+		done = true
+	})
+	if !loop.Run(time.Minute, func() bool { return done }) {
+		t.Fatal("waits for ever")
+	}
+	if err != nil || loop.Now() < 3*time.Second || now.Latest == 0 {
+		t.Errorf("after %s: %s %v", loop.Now(), now, err)
+	}
+	stop := r.NewSignal()
+	source.Set(clock.Conditions{Bound: time.Millisecond, State: clock.Disrupted})
+	loop.Run(time.Second, nil)
+	done = false
+	r.Go("open", func() {
+		_, err = s.reading(0, stop)
+		done = true
+	})
+	loop.At(loop.Now()+time.Second, stop.Fire)
+	if !loop.Run(time.Minute, func() bool { return done }) || err == nil {
+		t.Errorf("stopping does not end it: %v", err)
+	}
+}
