@@ -60,18 +60,3 @@ func TestParseErrors(t *testing.T) {
 		}
 	}
 }
-
-func FuzzParse(f *testing.F) {
-	for _, s := range []string{"static:500ms,offset=1ms", "chrony:127.0.0.1:323,slew=0", "sim:eps=1ms,drift=3ppm,lost"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, spec string) {
-		src, err := Parse(spec)
-		if err != nil {
-			return
-		}
-		if again, err := Parse(src.String()); err != nil || again.String() != src.String() {
-			t.Fatalf("%q became %q, which becomes %v, %v", spec, src, again, err)
-		}
-	})
-}
