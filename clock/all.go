@@ -10,15 +10,17 @@ import (
 
 // All asks several sources and intersects what they say, as of one moment. One that contradicts a majority of those that
 // answered is left out and named (Status.FellOut); if there is no majority, an empty intersection is a disproof of one of
-// them, nobody can tell which, and the clock is disrupted. A source that does not answer is named as well: what the others say
-// remains true, there is just less to check it by.
+// them, nobody can tell which, and the clock is disrupted until a majority of those that were at odds agree. A source that
+// does not answer is named as well: what the others say remains true, there is just less to check it by.
 type All struct {
 	sources []Source
 	news    []news
 	events  int   // Host.events at the last Read
 	reads   int64 // Sample.Update: what is stale after a disruption is left out here, source by source
-	fell    []Finding
-	detail  Detail
+	// quorum is how many have to agree before there are readings again, after they disproved each other; 0: they did not.
+	quorum int
+	fell   []Finding
+	detail Detail
 }
 
 // news is how far a source's updates have come.
@@ -134,10 +136,16 @@ func (a *All) combine(samples []Sample, errs []error) (Sample, error) {
 		}
 	}
 	iv, votes, in := agree(ivs)
-	if 2*votes <= len(members) {
+	switch {
+	case 2*votes <= len(members):
+		a.quorum = max(a.quorum, len(members)/2+1)
 		out.State, out.Why = Disrupted, a.disproof(members, ivs)
 		return out, nil
+	case votes < a.quorum:
+		// One of those that disproved each other has news before the others do, or the others are gone. It may be the false one.
+		return Sample{}, fmt.Errorf("the sources disproved each other, and fewer than %d agree since then: %s", a.quorum, findings(a.fell))
 	}
+	a.quorum = 0
 	out.Earliest, out.Latest = iv.Earliest, iv.Latest
 	a.judge(&out, samples, members, in, ivs)
 	return out, nil
@@ -151,7 +159,7 @@ func (a *All) nobody(errs []error, out Sample) (Sample, error) {
 			return out, nil
 		}
 	}
-	return Sample{}, errors.New("none of the sources answers: " + findings(a.fell))
+	return Sample{}, errors.New("none of the sources has an answer: " + findings(a.fell))
 }
 
 // disproof says who contradicts whom.

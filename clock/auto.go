@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -52,13 +52,18 @@ func NewAuto() *Auto {
 	}}
 }
 
-func (c *ClockBound) present() (err error) {
-	for _, p := range segmentPaths {
-		if found, _ := filepath.Glob(p); len(found) > 0 {
+// present looks for a segment. One that a daemon left behind counts: its age shows when it is read.
+func (c *ClockBound) present() (first error) {
+	for _, p := range c.paths() {
+		_, err := os.Stat(p)
+		if err == nil {
 			return nil
 		}
+		if first == nil {
+			first = err
+		}
 	}
-	return fmt.Errorf("%s: %w", segmentPaths[0], fs.ErrNotExist)
+	return first
 }
 
 func parseAuto(rest string) (Source, error) {
@@ -110,7 +115,7 @@ func (a *Auto) choose(h *Host, settle bool) (Sample, error) {
 			err = s.check()
 		}
 		switch {
-		case err != nil && isAbsent(err):
+		case err != nil && Absent(err):
 			a.passed = append(a.passed, Finding{name, "not there: " + err.Error()})
 			continue
 		case err == nil && s.State == Synchronized && (settle || present == 0):
@@ -172,7 +177,24 @@ func (a *Auto) Close() error {
 
 func (a *Auto) String() string { return "auto" + a.opts }
 
-// isAbsent reports whether an error says that nothing is there to be asked.
-func isAbsent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrPermission)
+// Absent reports whether a source's error says that nothing is there that could be asked, now or in a while. Of an error
+// that wraps several each has to say so: a daemon that is slow at one address is not absent because another is closed.
+func Absent(err error) bool {
+	switch err {
+	case ErrNoBoundedSource, fs.ErrNotExist, fs.ErrPermission, errors.ErrUnsupported:
+		return true
+	}
+	if no, ok := err.(syscall.Errno); ok {
+		return no == syscall.ECONNREFUSED || no.Is(fs.ErrNotExist) || no.Is(fs.ErrPermission) || no.Is(errors.ErrUnsupported)
+	}
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range several.Unwrap() {
+			if !Absent(e) {
+				return false
+			}
+		}
+		return true
+	}
+	inner := errors.Unwrap(err)
+	return inner != nil && Absent(inner)
 }

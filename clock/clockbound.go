@@ -95,10 +95,7 @@ func (c *ClockBound) read(h *Host) (Sample, error) {
 
 // load copies the segment. Absence, a torn write and a segment that is being made are errors: nothing was learned.
 func (c *ClockBound) load() (s segment, path string, err error) {
-	paths := segmentPaths[:]
-	if c.Path != "" {
-		paths = []string{c.Path}
-	}
+	paths := c.paths()
 	for i, p := range paths {
 		m := &c.mapped[i]
 		m.path = p
@@ -117,6 +114,14 @@ func (c *ClockBound) load() (s segment, path string, err error) {
 		return s, path, err
 	}
 	return s, path, err
+}
+
+// paths are where the segment may be, at most one for each mapping.
+func (c *ClockBound) paths() []string {
+	if c.Path != "" {
+		return []string{c.Path}
+	}
+	return segmentPaths[:]
 }
 
 // judge turns a segment into a sample, as of the pair; now is the machine's monotonic clock, read after it.
@@ -152,11 +157,12 @@ func (c *ClockBound) judge(p Pair, now time.Duration, seg segment, leap bool) Sa
 	if s.Rate > MaxRate {
 		return refuse(Unknown, "ClockBound knows the frequency only to %d ppm", seg.drift/1000)
 	}
-	b := time.Duration(seg.boundAt(now, drift)) + c.Margin
+	// Since the daemon asked, the oscillator has drifted, and chronyd may have turned to a worse estimate and slewed the clock to it.
+	b := time.Duration(seg.boundAt(now, s.Rate)) + c.Margin
 	s.Earliest, s.Latest = p.Earliest.Add(-b), p.Latest.Add(b)
 	age := now - seg.asOf
 	s.FreshFor, s.ValidFor = max(1, min(DefaultFreshFor, c.Fresh-age)), max(1, seg.voidAfter-now)
-	s.Why = fmt.Sprintf("ClockBound, layout version %d, %s ±%s ago", seg.version, age.Round(time.Millisecond), time.Duration(seg.bound))
+	s.Why = fmt.Sprintf("ClockBound, layout version %d: ±%s as of %s ago", seg.version, time.Duration(seg.bound), age.Round(time.Millisecond))
 	c.leaping = leap && (c.leaping || endsDay(s.Latest))
 	switch {
 	case c.leaping:

@@ -29,14 +29,16 @@ type PHC struct {
 	Root string
 
 	path   string        // of the published bound, once found
-	recent [2]int64      // the last good values, newest first; 0: none
-	at     time.Duration // of the newest
+	at     time.Duration // of the last good value
+	recent [2]int64      // the highest good values of this period of keepPHC and of the one before; 0: none
+	period time.Duration // when this one began
 	detail Detail
 }
 
 const (
 	phcRefID = 0x50484330 // "PHC0"
-	// keepPHC is for how long the last good value stands in for one that cannot be read: the driver refuses now and then.
+	// keepPHC is for how long the last good value stands in for one that cannot be read, since the driver refuses now and
+	// then; and for how long, at least, a high one holds: chronyd's estimate rests on several looks at the clock.
 	keepPHC = 5 * time.Second
 	// maxPHC is above what any clock publishes that is worth following. The driver's mark for "not known" is 2^32-1.
 	maxPHC = int64(time.Second)
@@ -79,7 +81,7 @@ func refName(id uint32) string {
 }
 
 // Read implements Source. The published bound is read after chronyd's answer; it is that of the driver's last look at the
-// clock, which chronyd asked for, so the larger of the last two counts.
+// clock, which chronyd asked for; the highest of the last seconds counts.
 func (p *PHC) Read(h *Host) (Sample, error) {
 	s, t, err := p.ask(h)
 	p.detail = p.Chrony.detail
@@ -109,7 +111,13 @@ func (p *PHC) bound(h *Host) (int64, error) {
 	ns, err := p.published()
 	now := h.Mono()
 	if err == nil {
-		p.recent, p.at = [2]int64{ns, p.recent[0]}, now
+		switch since := now - p.period; {
+		case p.recent[0] == 0 || since > 2*keepPHC || since < 0:
+			p.recent, p.period = [2]int64{}, now
+		case since > keepPHC:
+			p.recent, p.period = [2]int64{0, p.recent[0]}, now
+		}
+		p.recent[0], p.at = max(p.recent[0], ns), now
 	} else if p.recent[0] == 0 || now-p.at > keepPHC {
 		return 0, fmt.Errorf("the hardware clock's error bound cannot be read: %w", err)
 	}

@@ -59,7 +59,7 @@ func (l *localClock) first(ctx context.Context, k *clock.Clock) (clock.Interval,
 			return iv, nil
 		}
 		failed := k.Poll()
-		if time.Now().After(end) || ctx.Err() != nil || failed != nil && server.Absent(failed) {
+		if time.Now().After(end) || ctx.Err() != nil || failed != nil && clock.Absent(failed) {
 			what, hint := k.Status().Refusal()
 			return iv, fmt.Errorf("no reading: %s\nhint: %s", what, hint)
 		}
@@ -113,7 +113,7 @@ func newClockSources() *cobra.Command {
 			for _, spec := range server.BoundedSources() {
 				src, err := clock.Parse(spec)
 				if err != nil {
-					continue // this binary was built without it
+					return err
 				}
 				fmt.Fprintln(w, describeSource(spec, src))
 			}
@@ -128,12 +128,10 @@ func newClockSources() *cobra.Command {
 			case err == nil && st.Chosen != "":
 				fmt.Fprintf(w, "\nauto takes %s: %s\n", st.Chosen, st.ChosenWhy)
 				for _, f := range st.PassedOver {
-					fmt.Fprintf(w, "  not %s: %s\n", f.Source, f.Why)
+					fmt.Fprintf(w, "  not %s: %s\n", f.Source, oneLine(f.Why))
 				}
-			case err == nil:
-				fmt.Fprintf(w, "\nauto takes %s\n", st.Source)
 			default:
-				fmt.Fprintf(w, "\nauto takes none: %s\n", oneLine(err))
+				fmt.Fprintf(w, "\nauto takes none: %s\n", oneLine(err.Error()))
 			}
 			_, err = fmt.Fprintf(w, "always there, and never taken by auto because nothing measures it: static:D\n")
 			return err
@@ -158,14 +156,14 @@ func describeSource(spec string, src clock.Source) string {
 	switch {
 	case err == nil:
 		return fmt.Sprintf("%-11s %s, ±%s: %s", spec, st.State, st.Bound, st.Why)
-	case server.Absent(err):
-		return fmt.Sprintf("%-11s not there: %s", spec, oneLine(err))
+	case clock.Absent(err):
+		return fmt.Sprintf("%-11s not there: %s", spec, oneLine(err.Error()))
 	}
-	return fmt.Sprintf("%-11s there, and not usable now: %s", spec, oneLine(err))
+	return fmt.Sprintf("%-11s there, and not usable now: %s", spec, oneLine(err.Error()))
 }
 
-// oneLine is an error of several, in a line.
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+// oneLine is the text of several errors in a line.
+func oneLine(s string) string { return strings.ReplaceAll(s, "\n", "; ") }
 
 func newClockSet() *cobra.Command {
 	var url, spec string
