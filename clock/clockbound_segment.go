@@ -44,6 +44,9 @@ var errNotWritten = errors.New("the ClockBound daemon has not written it yet")
 // errSegment is what no daemon writes: another version, another program, or memory gone bad.
 var errSegment = errors.New("malformed ClockBound segment")
 
+// errTorn: an update is going on.
+var errTorn = errors.New("it is being written")
+
 // segmentNumber is the generation, which is odd during an update.
 func segmentNumber(word uint32) uint32 {
 	var b [4]byte

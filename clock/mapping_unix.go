@@ -4,7 +4,6 @@ package clock
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -66,8 +65,6 @@ func (m *mapping) close() {
 		m.mem = nil
 	}
 }
-
-var errTorn = errors.New("it is being written")
 
 // copyTries bounds the attempts at a copy between two updates, which take some 50 ns each.
 const copyTries = 100
