@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -243,43 +244,41 @@ func TestClockBoundSeqlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.m.close()
-	const updates = 50_000
-	var made atomic.Int64
+	var stop atomic.Bool
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		gen := uint16(6)
-		for v := range int64(updates) {
+		for v := int64(0); !stop.Load(); v++ {
 			if gen += 2; gen == 0 {
 				gen = 2 // as the daemon does: 0 means never written
 			}
 			w.update(gen, 1+v%1000)
-			made.Add(1)
-			for range 50 {
-				_ = made.Load() // a gap: a writer without any keeps every reader out
-			}
+			runtime.Gosched()
 		}
 	}()
+	defer func() { stop.Store(true); <-done }()
 	good, different, last := 0, 0, int64(0)
-	for made.Load() < updates {
+	for different < 2000 {
 		var b [segmentBytes]byte
-		if err := r.m.copy(b[:], segmentSeq, segmentNumber); err != nil {
-			continue
+		err := r.m.copy(b[:], segmentSeq, segmentNumber)
+		runtime.Gosched()
+		if err != nil {
+			continue // the writer is in the middle of an update
 		}
 		s, err := parseSegment(b[:])
 		if err != nil {
 			t.Fatal(err)
 		}
 		good++
-		if s.bound != int64(s.marker) && s.marker != 0 || s.marker != 0 && s.bound != s.drift {
+		if s.marker != 0 && (s.bound != int64(s.marker) || s.bound != s.drift) {
 			t.Fatalf("torn: bound %d, marker %d, drift %d", s.bound, s.marker, s.drift)
 		}
 		if s.bound != last {
 			different, last = different+1, s.bound
 		}
 	}
-	t.Logf("%d whole copies, %d of them new, beside %d updates", good, different, made.Load())
-	if different < 2 {
-		t.Fatal("the reader never met the writer")
-	}
+	t.Logf("%d whole copies, %d of them new", good, different)
 }
 
 // The daemon is restarted by its package: the file is removed and made anew. An old mapping would stay as it was, for ever.

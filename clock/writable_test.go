@@ -5,6 +5,7 @@ package clock
 import (
 	"encoding/binary"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -39,6 +40,7 @@ func (w *writable) update(gen uint16, v int64) {
 	at := func(i int) unsafe.Pointer { return unsafe.Pointer(&w.m.mem[i]) }
 	atomic.StoreUint32((*uint32)(at(12)), word(gen-1))
 	atomic.StoreInt64((*int64)(at(48)), v)
+	runtime.Gosched() // where a reader does most harm
 	atomic.StoreInt64((*int64)(at(56)), v)
 	atomic.StoreUint32((*uint32)(at(64)), uint32(v))
 	atomic.StoreUint32((*uint32)(at(12)), word(gen))
