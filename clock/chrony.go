@@ -21,7 +21,7 @@ import (
 // daemon disciplines the clock; nothing is asked of it but `tracking`, which it answers to everybody on the machine.
 //
 // HAZARD: the bound rests on chronyd's sources being honest and on maxclockerror and maxslewrate in chrony.conf being at
-// most what drift and slew say here. docs/time.md lists the settings.
+// most what drift and slew say here. docs/clock-sources.md lists the settings.
 type Chrony struct {
 	// Addr is host:port or the path of a unix socket; empty: 127.0.0.1:323, then [::1]:323, then
 	// /run/chrony/chronyd.sock.
