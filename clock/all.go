@@ -185,7 +185,7 @@ func (a *All) judge(out *Sample, samples []Sample, members []int, in []bool, ivs
 		s, name := samples[i], a.sources[i].String()
 		if !in[n] {
 			mid := Interval{out.Earliest, out.Latest}
-			a.fell = append(a.fell, Finding{name, fmt.Sprintf("disproved by the others: it is %s away from where they agree", distance(ivs[n], mid))})
+			a.fell = append(a.fell, Finding{name, fmt.Sprintf("disproved by the others: it is %s away from where they agree", round(distance(ivs[n], mid)))})
 			continue
 		}
 		names = append(names, kindOf(name))

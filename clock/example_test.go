@@ -122,7 +122,7 @@ func ExampleNewAll() {
 	}
 	// Output:
 	// synchronized ±1.000002ms
-	// sim:eps=1ms,offset=1s,lying - disproved by the others: it is 997.499998ms away from where they agree
+	// sim:eps=1ms,offset=1s,lying - disproved by the others: it is 997.5ms away from where they agree
 }
 
 // A bad spec is answered with what is accepted.
