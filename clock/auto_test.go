@@ -72,7 +72,7 @@ func (k *chooser) chose(want string, others ...string) {
 	}
 }
 
-var notThere = fmt.Errorf("no such thing: %w", fs.ErrNotExist)
+var errNotThere = fmt.Errorf("no such thing: %w", fs.ErrNotExist)
 
 func TestAutoTakesTheBest(t *testing.T) {
 	k := newChooser(t, "card", "daemon", "ntp")
@@ -88,7 +88,7 @@ func TestAutoTakesTheBest(t *testing.T) {
 
 func TestAutoTakesWhatIsThere(t *testing.T) {
 	k := newChooser(t, "card", "daemon", "ntp")
-	k.by["card"].absent = notThere
+	k.by["card"].absent = errNotThere
 	k.by["daemon"].fail = fmt.Errorf("udp: %w", syscall.ECONNREFUSED) // it looked present, but is not
 	k.poll("")
 	k.chose("ntp", "card not there: no such thing", "daemon not there: udp: connection refused")
@@ -97,7 +97,7 @@ func TestAutoTakesWhatIsThere(t *testing.T) {
 // While a machine starts, the better daemon is there and not yet synchronised.
 func TestAutoWaitsForABetterOne(t *testing.T) {
 	k := newChooser(t, "card", "daemon", "ntp")
-	k.by["card"].absent = notThere
+	k.by["card"].absent = errNotThere
 	k.by["daemon"].fail = errors.New("not synchronised")
 	k.poll("no source is ready yet: daemon: not synchronised; ntp: it answers, but a better one that is present is waited for")
 	k.chose("", "card not there", "daemon not synchronised", "ntp it answers, but a better one")
@@ -159,7 +159,7 @@ func TestAutoStays(t *testing.T) {
 
 func TestAutoFindsNothing(t *testing.T) {
 	k := newChooser(t, "card", "ntp")
-	k.by["card"].absent = notThere
+	k.by["card"].absent = errNotThere
 	k.by["ntp"].fail = errors.Join(fmt.Errorf("one address: %w", syscall.ECONNREFUSED), fmt.Errorf("another: %w", fs.ErrNotExist))
 	k.poll("no source on this machine bounds the clock's error: card: not there: no such thing: file does not exist; ntp: not there: one address")
 	err := k.c.Poll()

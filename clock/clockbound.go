@@ -77,12 +77,12 @@ func (c *ClockBound) Read(h *Host) (Sample, error) {
 }
 
 func (c *ClockBound) read(h *Host) (Sample, error) {
-	seg, path, err := c.load()
+	seg, err := c.load()
 	if errors.Is(err, errSegment) {
-		return Sample{State: Unknown, Why: fmt.Sprintf("%s: %v", path, err)}, nil
+		return Sample{State: Unknown, Why: err.Error()}, nil
 	}
 	if err != nil {
-		return Sample{}, fmt.Errorf("%s: %w", path, err)
+		return Sample{}, err
 	}
 	p := h.Pair()
 	now, err := h.machine()
@@ -94,26 +94,30 @@ func (c *ClockBound) read(h *Host) (Sample, error) {
 }
 
 // load copies the segment. Absence, a torn write and a segment that is being made are errors: nothing was learned.
-func (c *ClockBound) load() (s segment, path string, err error) {
-	paths := c.paths()
-	for i, p := range paths {
+func (c *ClockBound) load() (segment, error) {
+	var absent error
+	for i, path := range c.paths() {
 		m := &c.mapped[i]
-		m.path = p
-		if err = m.open(segmentBytesV1); errors.Is(err, fs.ErrNotExist) && i+1 < len(paths) {
+		m.path = path
+		err := m.open(segmentBytesV1)
+		if errors.Is(err, fs.ErrNotExist) {
+			absent = errors.Join(absent, err)
 			continue
 		}
-		path = p
 		if err != nil {
-			return s, path, err
+			return segment{}, err
 		}
 		var b [segmentBytes]byte // a page is mapped: what is behind the end of a file of version 1 reads as 0
-		if err = m.copy(b[:], segmentSeq, segmentNumber); err != nil {
-			return s, path, err
+		if err := m.copy(b[:], segmentSeq, segmentNumber); err != nil {
+			return segment{}, err
 		}
-		s, err = parseSegment(b[:])
-		return s, path, err
+		s, err := parseSegment(b[:])
+		if err != nil {
+			return segment{}, fmt.Errorf("%s: %w", path, err)
+		}
+		return s, nil
 	}
-	return s, path, err
+	return segment{}, absent
 }
 
 // paths are where the segment may be, at most one for each mapping.

@@ -85,6 +85,11 @@ func refName(id uint32) string {
 func (p *PHC) Read(h *Host) (Sample, error) {
 	s, t, err := p.ask(h)
 	p.detail = p.Chrony.detail
+	if err != nil && p.path == "" {
+		if _, none := p.find(); none != nil {
+			err = errors.Join(none, err) // both are wanting
+		}
+	}
 	if err != nil || s.State != Synchronized && s.State != FreeRunning {
 		return s, err
 	}

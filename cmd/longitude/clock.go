@@ -124,14 +124,17 @@ func newClockSources() *cobra.Command {
 			k := clock.New(auto, clock.Options{MaxUncertainty: -1})
 			defer k.Stop()
 			err = k.Poll()
-			switch st := k.Status(); {
-			case err == nil && st.Chosen != "":
+			st := k.Status()
+			switch {
+			case err == nil:
 				fmt.Fprintf(w, "\nauto takes %s: %s\n", st.Chosen, st.ChosenWhy)
-				for _, f := range st.PassedOver {
-					fmt.Fprintf(w, "  not %s: %s\n", f.Source, oneLine(f.Why))
-				}
+			case clock.Absent(err):
+				fmt.Fprintf(w, "\nauto takes none: nothing on this machine bounds the clock's error\n")
 			default:
-				fmt.Fprintf(w, "\nauto takes none: %s\n", oneLine(err.Error()))
+				fmt.Fprintf(w, "\nauto takes none yet: it waits up to %s for the best that is there\n", clock.DefaultPatience)
+			}
+			for _, f := range st.PassedOver {
+				fmt.Fprintf(w, "  not %s: %s\n", f.Source, oneLine(f.Why))
 			}
 			_, err = fmt.Fprintf(w, "always there, and never taken by auto because nothing measures it: static:D\n")
 			return err
