@@ -28,7 +28,8 @@ type PHC struct {
 	// Root stands before all paths, for tests; empty: none.
 	Root string
 
-	path   string        // of the published bound, once found
+	path   string        // of the published bound; empty: not found yet, or gone
+	had    bool          // it was found once
 	at     time.Duration // of the last good value
 	recent [2]int64      // the highest good values of this period of keepPHC and of the one before; 0: none
 	period time.Duration // when this one began
@@ -85,10 +86,8 @@ func refName(id uint32) string {
 func (p *PHC) Read(h *Host) (Sample, error) {
 	s, t, err := p.ask(h)
 	p.detail = p.Chrony.detail
-	if err != nil && p.path == "" {
-		if _, none := p.find(); none != nil {
-			err = errors.Join(none, err) // both are wanting
-		}
+	if missing := p.locate(); missing != nil && !p.had {
+		return Sample{}, errors.Join(missing, err) // who asks for a hardware clock is not given chronyd alone
 	}
 	if err != nil || s.State != Synchronized && s.State != FreeRunning {
 		return s, err
@@ -129,13 +128,18 @@ func (p *PHC) bound(h *Host) (int64, error) {
 	return max(p.recent[0], p.recent[1]), nil
 }
 
-func (p *PHC) published() (int64, error) {
+// locate finds the file once.
+func (p *PHC) locate() (err error) {
 	if p.path == "" {
-		path, err := p.find()
-		if err != nil {
-			return 0, err
-		}
-		p.path = path
+		p.path, err = p.find()
+		p.had = p.had || err == nil
+	}
+	return err
+}
+
+func (p *PHC) published() (int64, error) {
+	if err := p.locate(); err != nil {
+		return 0, err
 	}
 	b, err := readSmall(p.path)
 	if err != nil {

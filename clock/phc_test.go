@@ -175,6 +175,25 @@ func TestPHCAddsThePublishedBound(t *testing.T) {
 	read(15*us, "±15µs")
 }
 
+// A machine without such a clock: who asks for one by name is not given chronyd's servers in its place.
+func TestPHCIsNotThere(t *testing.T) {
+	addr := server(t, "udp", "127.0.0.1:0", func(seq uint32) [][]byte { return [][]byte{reply(seq, now(good()))} })
+	src, err := Parse("phc,vmclock=off,chrony=" + addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := src.(*PHC)
+	p.Root = t.TempDir()
+	defer p.Close()
+	if s, err := p.Read(&Host{base: time.Now()}); err == nil || !Absent(err) || !strings.Contains(err.Error(), "no hardware clock publishes one") {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	p.Root = sysfs(t)
+	if s, err := p.Read(&Host{base: time.Now()}); err != nil || !strings.Contains(s.Why, "in place of the clock PHC0") {
+		t.Fatalf("%+v, %v", s, err)
+	}
+}
+
 // What chronyd says of itself counts as for chrony, before any bound is added.
 func TestPHCNeedsChronyd(t *testing.T) {
 	addr := server(t, "udp", "127.0.0.1:0", func(seq uint32) [][]byte {

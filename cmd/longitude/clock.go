@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,12 +111,18 @@ func newClockSources() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			w := c.OutOrStdout()
+			vmclock := ""
 			for _, spec := range server.BoundedSources() {
 				src, err := clock.Parse(spec)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintln(w, describeSource(spec, src))
+				text, page := describeSource(spec, src)
+				fmt.Fprintln(w, text)
+				vmclock = cmp.Or(vmclock, page)
+			}
+			if vmclock != "" {
+				fmt.Fprintf(w, "the hypervisor's disruption marker: %s\n", vmclock)
 			}
 			auto, err := server.ParseClock(server.AutoClock)
 			if err != nil {
@@ -142,8 +149,8 @@ func newClockSources() *cobra.Command {
 	}
 }
 
-// describeSource asks a source a few times: some need a second answer.
-func describeSource(spec string, src clock.Source) string {
+// describeSource asks a source a few times: some need a second answer. vmclock is what it says of the hypervisor's marker.
+func describeSource(spec string, src clock.Source) (text, vmclock string) {
 	k := clock.New(src, clock.Options{MaxUncertainty: -1})
 	defer k.Stop()
 	var err error
@@ -158,11 +165,11 @@ func describeSource(spec string, src clock.Source) string {
 	st := k.Status()
 	switch {
 	case err == nil:
-		return fmt.Sprintf("%-11s %s, ±%s: %s", spec, st.State, st.Bound, st.Why)
+		return fmt.Sprintf("%-11s %s, ±%s: %s", spec, st.State, st.Bound, st.Why), st.VMClock
 	case clock.Absent(err):
-		return fmt.Sprintf("%-11s not there: %s", spec, oneLine(err.Error()))
+		return fmt.Sprintf("%-11s not there: %s", spec, oneLine(err.Error())), st.VMClock
 	}
-	return fmt.Sprintf("%-11s there, and not usable now: %s", spec, oneLine(err.Error()))
+	return fmt.Sprintf("%-11s there, and not usable now: %s", spec, oneLine(err.Error())), st.VMClock
 }
 
 // oneLine is the text of several errors in a line.
