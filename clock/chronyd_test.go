@@ -1,3 +1,5 @@
+//go:build unix
+
 package clock
 
 import (
@@ -9,6 +11,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -280,4 +283,19 @@ func TestRealChronydStopped(t *testing.T) {
 	st = await(t, c, "its return", func(st Status) bool { return synchronized(st) && st.Age < 100*time.Millisecond })
 	holds(t, c)
 	t.Logf("resumed:  %s", st)
+}
+
+// pause stops a daemon as SIGSTOP, a debugger or a frozen container does; it still has its sockets.
+func pause(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func resume(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 }
