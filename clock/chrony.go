@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,9 +21,10 @@ import (
 // daemon disciplines the clock; nothing is asked of it but `tracking`, which it answers to everybody on the machine.
 //
 // HAZARD: the bound rests on chronyd's sources being honest and on maxclockerror and maxslewrate in chrony.conf being at
-// most what drift and slew say here. docs/time.md lists the settings.
+// most what drift and slew say here. docs/clock-sources.md lists the settings.
 type Chrony struct {
-	// Addr is host:port or the path of a unix socket; empty: 127.0.0.1:323, then [::1]:323.
+	// Addr is host:port or the path of a unix socket; empty: 127.0.0.1:323, then [::1]:323, then
+	// /run/chrony/chronyd.sock.
 	Addr string
 	// Drift (ppb) is what the oscillator may be off: at least chronyd's maxclockerror.
 	Drift int64
@@ -33,7 +35,11 @@ type Chrony struct {
 	// Stratum is the highest that is believed. Behind a server with a `local` directive there is only this to tell that
 	// nobody is synchronised.
 	Stratum uint16
+	// VMClock is the hypervisor's page; empty: /dev/vmclock0 if there is one; "off": none.
+	VMClock string
 
+	vm      vmclock
+	detail  Detail
 	leaping bool // fenced off a leap second, until the daemon says that it is over
 	conn    net.Conn
 	own     string // path of our end of a unix socket
@@ -55,42 +61,82 @@ func NewChrony(addr string) *Chrony {
 func parseChrony(rest string) (Source, error) {
 	addr, opts, _ := strings.Cut(rest, ",")
 	c := NewChrony(addr)
-	if addr != "" && !strings.HasPrefix(addr, "/") {
-		if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
-			return nil, fmt.Errorf("%q is neither HOST:PORT nor an absolute path", addr)
-		}
+	if err := checkChronyAddr(addr); addr != "" && err != nil {
+		return nil, err
 	}
-	stratum := int64(c.Stratum)
-	err := options(opts, map[string]func(string) error{
+	return c, options(opts, c.options())
+}
+
+func checkChronyAddr(addr string) error {
+	if strings.HasPrefix(addr, "/") {
+		return nil
+	}
+	if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+		return fmt.Errorf("%q is neither HOST:PORT nor an absolute path", addr)
+	}
+	return nil
+}
+
+// options are those of its spec.
+func (c *Chrony) options() map[string]func(string) error {
+	return map[string]func(string) error{
 		"drift": ppb(&c.Drift, 0, MaxRate/4), "slew": ppb(&c.Slew, 0, MaxRate/2), "margin": nonNegative(&c.Margin),
+		"vmclock": vmclockPath(&c.VMClock),
 		"stratum": func(s string) error {
-			if _, err := fmt.Sscanf(s, "%d", &stratum); err != nil || stratum < 1 || stratum > 15 {
+			n, err := strconv.ParseUint(s, 10, 16)
+			if err != nil || n < 1 || n > 15 {
 				return fmt.Errorf("%q is not between 1 and 15", s)
 			}
+			c.Stratum = uint16(n)
 			return nil
 		},
-	})
-	c.Stratum = uint16(stratum)
-	return c, err
+	}
 }
 
 // Read implements Source: it pairs wall and monotonic clock, asks, and judges the answer. Pairing comes first, so that the
-// bound, which is computed at the answer, is not older than the anchor.
+// bound, which is computed at the answer, is not older than the anchor; the hypervisor's marker is looked at last.
 func (c *Chrony) Read(h *Host) (Sample, error) {
-	p := h.Pair()
-	t, err := c.tracking()
-	if err != nil {
-		c.drop()
-		return Sample{}, err
-	}
-	return c.judge(p, t)
+	s, _, err := c.ask(h)
+	return s, err
 }
+
+// ask is Read, which also returns the daemon's answer; nil if there was none.
+func (c *Chrony) ask(h *Host) (s Sample, t *chrony.Tracking, err error) {
+	c.vm.path = c.VMClock
+	s, err = c.vm.guard(func() (Sample, error) {
+		p := h.Pair()
+		if t, err = c.tracking(); err != nil {
+			c.drop()
+			return Sample{}, err
+		}
+		c.describe(p, t)
+		return c.judge(p, t)
+	})
+	c.detail.VMClock = c.vm.say
+	return s, t, err
+}
+
+func (c *Chrony) describe(p Pair, t *chrony.Tracking) {
+	leaps := [...]string{leapNone: "none", leapInsert: "insert", leapDelete: "delete", leapUnsynchronized: "unsynchronised"}
+	c.detail = Detail{Leap: leaps[min(t.LeapStatus, leapUnsynchronized)]}
+	if sec := t.RefTime.Unix(); sec > 0 && sec < maxSeconds {
+		c.detail.DataAge = max(0, p.Latest.Sub(Instant(t.RefTime.UnixNano())))
+	}
+}
+
+// Detail implements Detailed.
+func (c *Chrony) Detail() Detail { return c.detail }
 
 // Close implements io.Closer. A later Read opens the socket again.
 func (c *Chrony) Close() error {
 	c.drop()
+	c.vm.close()
 	return nil
 }
+
+// chronyAddrs are where chronyd listens unless chrony.conf says otherwise. Everybody on the machine may ask over UDP; the
+// socket, for root and chronyd's user, is there also where cmdport is 0.
+var chronyAddrs = []string{"127.0.0.1:323", "[::1]:323", "/run/chrony/chronyd.sock"}
 
 func (c *Chrony) tracking() (*chrony.Tracking, error) {
 	if c.conn != nil {
@@ -98,7 +144,7 @@ func (c *Chrony) tracking() (*chrony.Tracking, error) {
 	}
 	addrs := []string{c.Addr}
 	if c.Addr == "" {
-		addrs = []string{"127.0.0.1:323", "[::1]:323"}
+		addrs = chronyAddrs
 	}
 	var errs []error
 	for _, a := range addrs {
@@ -212,23 +258,10 @@ type playback struct{ io.Reader }
 
 func (playback) Write(b []byte) (int, error) { return len(b), nil }
 
-func (c *Chrony) String() string {
-	var b strings.Builder
-	b.WriteString("chrony")
-	if c.Addr != "" {
-		b.WriteString(":" + c.Addr)
-	}
-	if c.Drift != DefaultDrift {
-		fmt.Fprintf(&b, ",drift=%gppm", float64(c.Drift)/1000)
-	}
-	if c.Slew != DefaultSlew {
-		fmt.Fprintf(&b, ",slew=%gppm", float64(c.Slew)/1000)
-	}
-	if c.Margin != 0 {
-		fmt.Fprintf(&b, ",margin=%s", c.Margin)
-	}
-	if c.Stratum != DefaultStratum {
-		fmt.Fprintf(&b, ",stratum=%d", c.Stratum)
-	}
-	return b.String()
+func (c *Chrony) String() string { return c.spec("chrony", c.Addr).String() }
+
+func (c *Chrony) spec(kind, arg string) *specBuilder {
+	b := spec(kind, arg)
+	return b.rate("drift", c.Drift, DefaultDrift).rate("slew", c.Slew, DefaultSlew).duration("margin", c.Margin, 0).
+		number("stratum", int64(c.Stratum), DefaultStratum).text("vmclock", c.VMClock)
 }

@@ -310,8 +310,16 @@ func FuzzTracking(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s.State != Disrupted && (s.check() != nil || s.Earliest >= p.Earliest || s.Latest <= p.Latest) {
+		if s.State == Disrupted {
+			return
+		}
+		e, c := tr.RootDelay/2+tr.RootDispersion, tr.CurrentCorrection
+		lo, hi := float64(p.Earliest-s.Earliest)/1e9, float64(s.Latest-p.Latest)/1e9
+		if s.check() != nil || !(lo > 0 && lo >= e-min(c, 0)-1e-9) || !(hi > 0 && hi >= e+max(c, 0)-1e-9) || lo+hi > 2*maxBound.Seconds() {
 			t.Fatalf("%+v from %+v: %v", s, *tr, s.check())
+		}
+		if tr.Stratum == 0 || tr.RefID == localReference || float64(s.Rate) < 1000*tr.SkewPPM {
+			t.Fatalf("%+v was believed: %+v", *tr, s)
 		}
 	})
 }

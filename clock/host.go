@@ -12,6 +12,9 @@ type Host struct {
 	mono func() time.Duration // nil: the machine's, since base
 	wall func() Instant       // nil: the machine's
 	boot func() (time.Duration, bool)
+	leap func() bool // nil: the machine's kernel
+
+	events int // disruptions that the clock has had, for sources that are made of others
 
 	// wall - mono is constant except when the wall clock is stepped: slewing moves both alike. It was in
 	// [offLo, offHi] at the last pairing.
@@ -134,4 +137,22 @@ func (h *Host) suspended() time.Duration {
 		return 0
 	}
 	return grown
+}
+
+// machine is CLOCK_MONOTONIC as other processes see it, which write it into shared memory. It is the clock behind Mono, with
+// the machine's start as its origin; the test's if Mono is.
+func (h *Host) machine() (time.Duration, error) {
+	if h.mono != nil {
+		return h.mono(), nil
+	}
+	return machineMono()
+}
+
+// leapArmed reports whether the kernel has been told to step over a leap second at the end of the UTC day. It is how a
+// source that hears nothing of leap seconds from its daemon learns of them.
+func (h *Host) leapArmed() bool {
+	if h.leap != nil {
+		return h.leap()
+	}
+	return h.mono == nil && h.wall == nil && kernelLeap()
 }

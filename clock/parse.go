@@ -3,45 +3,74 @@ package clock
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // Accepted lists the specs that Parse takes, for error messages and --help.
-const Accepted = `  static:D[,offset=X]        the system clock, at most D behind the fastest in the cluster: [now+X, now+X+D]
-  chrony[:ADDR][,OPTION...]  the system clock with the bound that chronyd computes. ADDR is HOST:PORT (default
-                             127.0.0.1:323, then [::1]:323) or the path of chronyd's unix socket. Options:
-                             drift=50ppm (of the oscillator; chronyd's maxclockerror), slew=500ppm (chronyd's
-                             maxslewrate), margin=0s (added to the bound), stratum=8 (the highest that is believed)
+const Accepted = `  auto[,OPTION...]           the best bounded source on this machine: phc, clockbound or chrony; never static.
+                             Options: drift, slew, as below
+  chrony[:ADDR][,OPTION...]  the system clock with the bound that chronyd computes. ADDR is HOST:PORT or the path of
+                             chronyd's unix socket (default 127.0.0.1:323, [::1]:323, /run/chrony/chronyd.sock).
+                             Options: drift=50ppm (of the oscillator; chronyd's maxclockerror), slew=500ppm (chronyd's
+                             maxslewrate), margin=0s (added to the bound), stratum=8 (the highest that is believed),
+                             vmclock=/dev/vmclock0 (the hypervisor's disruption marker; off: not looked at)
+  clockbound[:PATH][,...]    the bound that AWS's ClockBound daemon writes (/var/run/clockbound/shm0). Options: drift,
+                             slew, margin, vmclock; fresh=5s (age at which it is free running; 60s for release 3),
+                             settle=20s (for how long it is not believed after a disruption that it did not notice)
+  phc[:DEVICE][,OPTION...]   chronyd following a PTP hardware clock that publishes its error: DEVICE is eth0 or
+                             /dev/ptp0. Options: those of chrony; chrony=ADDR, refid=PHC0
+  all:SOURCE,SOURCE[,...]    what several of the others agree on; those that contradict the majority are named
+  static:D[,offset=X]        nothing is measured: the system clock, assumed to be at most D behind the fastest in the
+                             cluster: [now+X, now+X+D]
   sim:eps=E[,OPTION...]      a simulated clock around the system clock, ±E. Options: offset=X, drift=Nppm, widen=Nppm,
                              lying (claims ±E also where true time is outside), lost (never answers)
 durations are written as 500ms, 0.4ms, 20us`
 
-// Parse makes a source from its spec.
+// kinds are the sources by the first word of their spec. Each gets the rest: what is behind the colon, and, after a comma,
+// the options.
+var kinds map[string]func(rest string) (Source, error)
+
+func init() { // kinds refers to itself through parseAll
+	kinds = map[string]func(string) (Source, error){
+		"static": parseStatic, "sim": parseSim, "chrony": parseChrony, "clockbound": parseClockBound, "phc": parsePHC,
+		"all": parseAll, "auto": parseAuto,
+	}
+}
+
+// Parse makes a source from its spec. It does no I/O. The error says what is wrong, and lists what is accepted.
 func Parse(spec string) (Source, error) {
-	kind, rest, _ := strings.Cut(spec, ":")
-	if k, r, comma := strings.Cut(spec, ","); comma && len(k) < len(kind) {
-		kind, rest = k, ","+r // chrony,slew=0
-	}
-	var src Source
-	var err error
-	switch kind {
-	case "static":
-		src, err = parseStatic(rest)
-	case "sim":
-		src, err = parseSim(rest)
-	case "chrony":
-		src, err = parseChrony(rest)
-	case "":
-		err = errors.New("it is empty")
-	default:
-		err = fmt.Errorf("there is no source %q", kind)
-	}
+	src, err := parseOne(spec)
 	if err != nil {
 		return nil, fmt.Errorf("clock source %q: %w; accepted are\n%s", spec, err, Accepted)
 	}
 	return src, nil
+}
+
+func parseOne(spec string) (Source, error) {
+	kind := kindOf(spec)
+	parse := kinds[kind]
+	switch {
+	case spec == "":
+		return nil, errors.New("it is empty")
+	case parse == nil:
+		return nil, fmt.Errorf("there is no source %q", kind)
+	}
+	src, err := parse(strings.TrimPrefix(spec[len(kind):], ":")) // chrony,slew=0 leaves ,slew=0
+	if err != nil {
+		return nil, err
+	}
+	return src, nil
+}
+
+// kindOf is the first word of a spec.
+func kindOf(spec string) string {
+	if i := strings.IndexAny(spec, ":,"); i >= 0 {
+		return spec[:i]
+	}
+	return spec
 }
 
 // options splits name=value pairs and gives each to its setter. A name without value has the value "".
@@ -103,7 +132,7 @@ func ppb(to *int64, low, high int64) func(string) error {
 		if f *= scale; f < float64(low) || f > float64(high) {
 			return fmt.Errorf("%s is not between %gppm and %gppm", s, float64(low)/1000, float64(high)/1000)
 		}
-		*to = int64(f)
+		*to = int64(math.Round(f))
 		return nil
 	}
 }

@@ -21,6 +21,7 @@ type poller struct {
 	// need is needed.
 	newest, lag, need int64
 	wait              bool
+	reported          bool   // the last sample said Disrupted
 	withdrawn         string // not empty: the source took back what it had said, and why
 	wide              bool   // refused for its width: it has to become narrower than the limit before readings come back (narrowed)
 	wideAt            time.Duration
@@ -68,9 +69,11 @@ func (c *Clock) accept(s Sample) error {
 		return err
 	}
 	p.newest, p.lag = max(p.newest, s.Update), s.UpdateLag
+	again := p.reported
+	p.reported = s.State == Disrupted
 	switch {
 	case s.State == Disrupted:
-		return c.disrupt(s.Why)
+		return c.disrupted(s.Why, again)
 	case p.wait && (s.State != Synchronized || s.Update <= p.need):
 		return fmt.Errorf("waiting for news from after the disruption (%s)", p.lastDisruption)
 	case s.State == Unknown:
@@ -154,11 +157,18 @@ func (c *Clock) withdraw(why string) error {
 
 // disrupt drops the anchor. Readings come back with the first synchronised sample that the source derived from something
 // it learned later.
-func (c *Clock) disrupt(what string) error {
+func (c *Clock) disrupt(what string) error { return c.disrupted(what, false) }
+
+// disrupted is disrupt; again: it is the event of the time before, which the source goes on to report.
+func (c *Clock) disrupted(what string, again bool) error {
 	p := &c.poll
-	p.disruptions++
-	p.lastDisruption, p.disruptedAt = what, p.host.Mono()
+	if !again || !p.wait {
+		p.disruptions++
+		p.disruptedAt = p.host.Mono()
+	}
+	p.lastDisruption = what
 	p.need, p.withdrawn = p.newest+p.lag, ""
+	p.host.events++
 	p.wait = true
 	c.keep(nil)
 	c.publish(dead(Disrupted, ErrDisrupted, what))

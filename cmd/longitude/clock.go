@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ func (l *localClock) first(ctx context.Context, k *clock.Clock) (clock.Interval,
 			return iv, nil
 		}
 		failed := k.Poll()
-		if time.Now().After(end) || ctx.Err() != nil || failed != nil && server.Absent(failed) {
+		if time.Now().After(end) || ctx.Err() != nil || failed != nil && clock.Absent(failed) {
 			what, hint := k.Status().Refusal()
 			return iv, fmt.Errorf("no reading: %s\nhint: %s", what, hint)
 		}
@@ -110,12 +111,18 @@ func newClockSources() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			w := c.OutOrStdout()
+			vmclock := ""
 			for _, spec := range server.BoundedSources() {
 				src, err := clock.Parse(spec)
 				if err != nil {
-					continue // this binary was built without it
+					return err
 				}
-				fmt.Fprintln(w, describeSource(spec, src))
+				text, page := describeSource(spec, src)
+				fmt.Fprintln(w, text)
+				vmclock = cmp.Or(vmclock, page)
+			}
+			if vmclock != "" {
+				fmt.Fprintf(w, "the hypervisor's disruption marker: %s\n", vmclock)
 			}
 			auto, err := server.ParseClock(server.AutoClock)
 			if err != nil {
@@ -124,16 +131,17 @@ func newClockSources() *cobra.Command {
 			k := clock.New(auto, clock.Options{MaxUncertainty: -1})
 			defer k.Stop()
 			err = k.Poll()
-			switch st := k.Status(); {
-			case err == nil && st.Chosen != "":
-				fmt.Fprintf(w, "\nauto takes %s: %s\n", st.Chosen, st.ChosenWhy)
-				for _, f := range st.PassedOver {
-					fmt.Fprintf(w, "  not %s: %s\n", f.Source, f.Why)
-				}
+			st := k.Status()
+			switch {
 			case err == nil:
-				fmt.Fprintf(w, "\nauto takes %s\n", st.Source)
+				fmt.Fprintf(w, "\nauto takes %s: %s\n", st.Chosen, st.ChosenWhy)
+			case clock.Absent(err):
+				fmt.Fprintf(w, "\nauto takes none: nothing on this machine bounds the clock's error\n")
 			default:
-				fmt.Fprintf(w, "\nauto takes none: %s\n", oneLine(err))
+				fmt.Fprintf(w, "\nauto takes none yet: it waits up to %s for the best that is there\n", clock.DefaultPatience)
+			}
+			for _, f := range st.PassedOver {
+				fmt.Fprintf(w, "  not %s: %s\n", f.Source, oneLine(f.Why))
 			}
 			_, err = fmt.Fprintf(w, "always there, and never taken by auto because nothing measures it: static:D\n")
 			return err
@@ -141,8 +149,8 @@ func newClockSources() *cobra.Command {
 	}
 }
 
-// describeSource asks a source a few times: some need a second answer.
-func describeSource(spec string, src clock.Source) string {
+// describeSource asks a source a few times: some need a second answer. vmclock is what it says of the hypervisor's marker.
+func describeSource(spec string, src clock.Source) (text, vmclock string) {
 	k := clock.New(src, clock.Options{MaxUncertainty: -1})
 	defer k.Stop()
 	var err error
@@ -157,15 +165,15 @@ func describeSource(spec string, src clock.Source) string {
 	st := k.Status()
 	switch {
 	case err == nil:
-		return fmt.Sprintf("%-11s %s, ±%s: %s", spec, st.State, st.Bound, st.Why)
-	case server.Absent(err):
-		return fmt.Sprintf("%-11s not there: %s", spec, oneLine(err))
+		return fmt.Sprintf("%-11s %s, ±%s: %s", spec, st.State, st.Bound, st.Why), st.VMClock
+	case clock.Absent(err):
+		return fmt.Sprintf("%-11s not there: %s", spec, oneLine(err.Error())), st.VMClock
 	}
-	return fmt.Sprintf("%-11s there, and not usable now: %s", spec, oneLine(err))
+	return fmt.Sprintf("%-11s there, and not usable now: %s", spec, oneLine(err.Error())), st.VMClock
 }
 
-// oneLine is an error of several, in a line.
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+// oneLine is the text of several errors in a line.
+func oneLine(s string) string { return strings.ReplaceAll(s, "\n", "; ") }
 
 func newClockSet() *cobra.Command {
 	var url, spec string

@@ -2,11 +2,7 @@ package server
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
@@ -83,15 +79,8 @@ func ParseClock(spec string) (clock.Source, error) {
 	if spec == "" {
 		spec = AutoClock
 	}
-	src, err := clock.Parse(spec)
-	if err != nil && spec == AutoClock {
-		return clock.Parse("chrony") // the only bounded source so far
-	}
-	return src, err
+	return clock.Parse(spec)
 }
-
-// noSource is how auto says that nothing is there.
-const noSource = "no source on this machine bounds"
 
 // mayRunAlone reports whether this node is, and as far as its store knows always was, the only one of its cluster.
 func (s *Server) mayRunAlone() (bool, error) {
@@ -128,32 +117,8 @@ func (s *Server) refuseJoin(who kv.NodeInfo) error {
 // to wait for.
 func probe(src clock.Source) string {
 	c := clock.New(src, clock.Options{MaxUncertainty: -1})
-	if err := c.Poll(); err != nil && Absent(err) {
+	if err := c.Poll(); err != nil && clock.Absent(err) {
 		return err.Error()
 	}
 	return ""
-}
-
-// Absent reports whether an error means that nobody is there; of several, that nobody at all is.
-func Absent(err error) bool {
-	if strings.HasPrefix(err.Error(), noSource) {
-		return true
-	}
-	if several, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range several.Unwrap() {
-			if !Absent(e) {
-				return false
-			}
-		}
-		return true
-	}
-	if inner := errors.Unwrap(err); inner != nil {
-		return Absent(inner)
-	}
-	for _, nobody := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ECONNREFUSED, errors.ErrUnsupported} {
-		if errors.Is(err, nobody) {
-			return true
-		}
-	}
-	return false
 }
