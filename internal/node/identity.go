@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/replica"
@@ -15,8 +16,12 @@ import (
 // that it joins. It returns the nodes that are known by that.
 func (n *Node) identify() (storage.Identity, []kv.NodeInfo, error) {
 	id, ok, err := n.opts.Engines.Identity()
-	if err != nil || ok {
+	switch {
+	case err != nil:
 		return id, nil, err
+	case ok:
+		nodes, err := n.findOthers(id)
+		return id, nodes, err
 	}
 	if n.opts.Bootstrap {
 		return n.bootstrap()
@@ -42,12 +47,46 @@ func (n *Node) bootstrap() (storage.Identity, []kv.NodeInfo, error) {
 	return id, nil, nil
 }
 
-// join asks the cluster for an identity until it gets one.
-func (n *Node) join() (storage.Identity, []kv.NodeInfo, error) {
-	var id storage.Identity
+// join asks the cluster for an identity until it gets one. The nodes are kept first: a node that has an identity and knows
+// nobody is known to nobody either.
+func (n *Node) join() (id storage.Identity, _ []kv.NodeInfo, err error) {
+	answer, err := n.ask(n.opts.Self)
+	if err != nil {
+		return id, nil, err
+	}
+	id = storage.Identity{Cluster: answer.Cluster, Node: answer.Join.ID}
+	n.saveNodes(answer.Join.Nodes)
+	if err := n.opts.Engines.Claim(id); err != nil {
+		return id, nil, err
+	}
+	n.log.Info("joined", "cluster", id.Cluster, "node", id.Node)
+	return id, answer.Join.Nodes, nil
+}
+
+// findOthers asks for the nodes of the cluster if this one has an identity in it and knows no other, although it has
+// somebody to ask.
+func (n *Node) findOthers(id storage.Identity) ([]kv.NodeInfo, error) {
+	if n.opts.Bootstrap || n.opts.Join == nil || slices.ContainsFunc(n.loadNodes(), func(o kv.NodeInfo) bool { return o.ID != id.Node }) {
+		return nil, nil
+	}
+	info := n.opts.Self
+	info.ID, info.Cluster = id.Node, id.Cluster
+	answer, err := n.ask(info)
+	if err != nil {
+		return nil, err
+	}
+	if answer.Cluster != id.Cluster || answer.Join.ID != id.Node {
+		return nil, fmt.Errorf("store %s belongs to node %d of cluster %s, and --join names cluster %s", n.opts.Engines.Dir(), id.Node, id.Cluster, answer.Cluster)
+	}
+	n.saveNodes(answer.Join.Nodes)
+	return answer.Join.Nodes, nil
+}
+
+// ask sends a join message until it is answered.
+func (n *Node) ask(info kv.NodeInfo) (*kv.Message, error) {
 	begun := n.rt.Now()
 	for try := 0; ; try++ {
-		answer, err := n.opts.Join(&kv.Message{Join: &kv.Join{Info: n.opts.Self}})
+		answer, err := n.opts.Join(&kv.Message{Join: &kv.Join{Info: info}})
 		if err == nil && answer.Join == nil {
 			err = fmt.Errorf("unexpected answer")
 		}
@@ -55,21 +94,16 @@ func (n *Node) join() (storage.Identity, []kv.NodeInfo, error) {
 			err = fmt.Errorf("%s", answer.Join.Error)
 		}
 		if err == nil {
-			id = storage.Identity{Cluster: answer.Cluster, Node: answer.Join.ID}
-			if err := n.opts.Engines.Claim(id); err != nil {
-				return id, nil, err
-			}
-			n.log.Info("joined", "cluster", id.Cluster, "node", id.Node)
-			return id, answer.Join.Nodes, nil
+			return answer, nil
 		}
 		if n.opts.JoinLimit > 0 && n.rt.Now()-begun > n.opts.JoinLimit {
-			return id, nil, fmt.Errorf("no cluster could be joined within %s: %w", n.opts.JoinLimit, err)
+			return nil, fmt.Errorf("no cluster could be joined within %s: %w", n.opts.JoinLimit, err)
 		}
 		if try%10 == 0 {
 			n.log.Warn("waiting to join a cluster", "err", err)
 		}
 		if n.stopped.Wait(rt.Jitter(n.rt, joinRetry)) {
-			return id, nil, kv.Errorf(kv.ErrUnavailable, "stopped while joining")
+			return nil, kv.Errorf(kv.ErrUnavailable, "stopped while joining")
 		}
 	}
 }
@@ -85,6 +119,12 @@ func (n *Node) handleJoin(j *kv.Join) *kv.Join {
 		if err := n.opts.RefuseJoin(j.Info); err != nil {
 			return fail(err)
 		}
+	}
+	if j.Info.ID != 0 { // it has its id, and has forgotten who the others are
+		if j.Info.Cluster != n.self.Cluster {
+			return fail(fmt.Errorf("node %d of cluster %s asks cluster %s", j.Info.ID, j.Info.Cluster, n.self.Cluster))
+		}
+		return &kv.Join{ID: j.Info.ID, Nodes: n.Cluster.Nodes()}
 	}
 	ctx := route.WithDeadline(n.ctx, n.rt.Now()+joinLimit)
 	var id uint64

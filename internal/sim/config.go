@@ -109,7 +109,8 @@ func Draw(seed uint64) Config {
 	}
 	c.Keep, c.Flush, c.Request = 4096, 30*time.Second, 10*time.Second
 	if r.IntN(2) == 0 {
-		c.Request = logUniform(r, 100*time.Millisecond, 5*time.Second)
+		// A command needs a trip to the followers and back. With less nothing could ever be known to be done.
+		c.Request = max(logUniform(r, 100*time.Millisecond, 5*time.Second), 6*(c.Weather.Base+c.Weather.Jitter+c.Far))
 	}
 	if r.IntN(2) == 0 {
 		c.Keep, c.Flush = uint64(1+r.IntN(50)), logUniform(r, 200*time.Millisecond, 5*time.Second)
