@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
@@ -37,6 +39,21 @@ func TestIsolation(t *testing.T) {
 					}
 				}
 			}
+		})
+	}
+}
+
+// TestCausalReverse runs testdata/clocks/*: node 1's clock is ahead, node 2's behind, both within their bounds, so far that
+// what happens on node 2 within 400 ms after something on node 1 may be put before it. The nodes' messages carry no readings:
+// else node 2 would learn of node 1's earliest with every message, and there would be little to see (time.md, T5).
+func TestCausalReverse(t *testing.T) {
+	c := (&cluster{t: t, mute: true, clocks: []clock.Conditions{
+		{Offset: 200 * time.Millisecond, Bound: 220 * time.Millisecond}, {Offset: -200 * time.Millisecond, Bound: 220 * time.Millisecond}}}).startAll(2)
+	c.waitReplicated()
+	for _, o := range []txn.Ordering{txn.Wait, txn.Uncertainty} {
+		t.Run(o.String(), func(t *testing.T) {
+			runScript(t, c, "testdata/clocks/"+o.String()+".txt", stage{db: "d_" + o.String(), setup: []string{"SET longitude_ordering = '" + o.String() + "'"},
+				nodeOf: map[string]int{"b": 2}})
 		})
 	}
 }

@@ -36,6 +36,10 @@ import (
 //
 // begins a range at each of the values, the first led by node 2, and so on. With one node all stays in one range.
 //
+//	settle
+//
+// waits until what has happened is certainly past on all nodes.
+//
 // A connection is made when it is first named, to node 1 unless it says otherwise. Each script has a database of its own.
 // Statements end with a semicolon at the end of a line. Scripts under cluster/ run on three nodes.
 func TestScripts(t *testing.T) {
@@ -87,6 +91,10 @@ func runScript(t *testing.T, c *cluster, file string, p stage) {
 		}
 		if d.Cmd == "spread" {
 			c.spread(p.db, d)
+			return "ok\n"
+		}
+		if d.Cmd == "settle" {
+			c.settle()
 			return "ok\n"
 		}
 		if d.Cmd != "sql" {
