@@ -16,6 +16,12 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	switch n := n.(type) {
 	case *plan.InsertInto:
 		b.insert(ctx, n)
+	case *plan.Call:
+		if s, err := sessionOf(ctx); err == nil && n.Procedure.ExternalProc == nil {
+			if err := s.beginCall(ctx); err != nil {
+				return nil, err
+			}
+		}
 	case *plan.TriggerExecutor:
 		if s, err := sessionOf(ctx); err == nil {
 			s.stmt.deferred = false // what a trigger reads has to include the rows so far

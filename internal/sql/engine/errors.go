@@ -187,6 +187,8 @@ func text(err error, t *tx) string {
 		return fmt.Sprintf("Column '%s' cannot be null", quoted(s, "'", "'"))
 	case sql.ErrReadOnlyTransaction.Is(err) && t != nil && !t.past.Present():
 		return fmt.Sprintf("Cannot execute statement in a READ ONLY transaction: it reads the past; to write, set %s and %s to ''", asOfVariable, stalenessVariable)
+	case sql.ErrReadOnlyTransaction.Is(err):
+		return "Cannot execute statement in a READ ONLY transaction."
 	case sql.ErrColumnExists.Is(err):
 		return fmt.Sprintf("Duplicate column name '%s'", quoted(s, "\"", "\""))
 	}

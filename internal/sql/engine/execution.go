@@ -45,7 +45,13 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if managesAccounts(stmt) {
 		return remainder, x.h.e.clientError(x.ctx, errAccounts, nil)
 	}
+	if ofNext(stmt) && x.s.inTransaction() {
+		return remainder, x.h.e.clientError(x.ctx, errInTransaction, nil)
+	}
 	if x.kind == changingCatalog {
+		if t, ok := x.s.GetTransaction().(*tx); ok && t != nil && t.readOnly {
+			return remainder, x.h.e.clientError(sc, sql.ErrReadOnlyTransaction.New(), t)
+		}
 		if err := x.implicitCommit(sc); err != nil {
 			return remainder, err
 		}
@@ -156,6 +162,7 @@ func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
 	if t == nil {
 		return own
 	}
+	t.accessed = t.accessed || x.kind != control && x.kind != other
 	if t.kv != nil && t.retry == nil {
 		if rerr := t.kv.Release(context.WithoutCancel(sc)); rerr != nil {
 			own = x.h.e.clientError(sc, rerr, nil)
@@ -184,9 +191,10 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		return err
 	}
 	defer sc.ProcessList.EndQuery(sc)
-	x.s.stmt = &statement{kind: x.kind, asOf: x.asOf, deferred: !reacts(stmt)}
+	x.s.stmt = &statement{kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	x.s.stmt.locks = x.lockPlan(sc, stmt, bindings)
+	x.s.calls = nil
 	before, _ := x.s.GetTransaction().(*tx)
 	x.s.latest = before
 	if before != nil {
@@ -211,6 +219,10 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		}
 		if x.kind != control {
 			t.statements++
+		}
+		if !t.accessed && !t.explicit { // autocommit is off, and nothing has begun yet
+			t.rollback(x.ctx)
+			x.s.endTransaction()
 		}
 	}
 	return nil

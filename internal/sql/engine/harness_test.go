@@ -30,6 +30,9 @@ type cluster struct {
 	mu    sync.Mutex
 	nodes []*member
 	calls func(to kv.NodeID, m *kv.Message) // sees every message between nodes
+	// clocks are the conditions of the nodes' clocks; without, they are right, with bounds that differ.
+	clocks []clock.Conditions
+	mute   bool // messages carry no clock readings: no node learns of another's earliest
 }
 
 type member struct {
@@ -47,19 +50,25 @@ type option func(*Options)
 
 // startCluster starts n nodes; the clocks' bounds differ.
 func startCluster(t testing.TB, n int, opts ...option) *cluster {
-	c := &cluster{t: t}
+	return (&cluster{t: t}).startAll(n, opts...)
+}
+
+func (c *cluster) startAll(n int, opts ...option) *cluster {
 	for i := range n {
 		c.start(i, opts...)
 	}
-	t.Cleanup(c.stop)
+	c.t.Cleanup(c.stop)
 	return c
 }
 
 func (c *cluster) start(i int, opts ...option) {
 	t := c.t
 	s := &member{c: c, rt: rt.New()}
-	eps := time.Duration(i+1) * 200 * time.Microsecond
-	s.clk = clock.New(clock.NewSim(clock.Conditions{Bound: eps}, nil), clock.Options{})
+	cond := clock.Conditions{Bound: time.Duration(i+1) * 200 * time.Microsecond}
+	if i < len(c.clocks) {
+		cond = c.clocks[i]
+	}
+	s.clk = clock.New(clock.NewSim(cond, nil), clock.Options{})
 	eng, err := storage.Open(storage.Options{FS: vfs.NewMem(), Dir: "store", Cache: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +173,7 @@ func (w wire) Send(id kv.NodeID, m *kv.Message) {
 func (s *member) copy(from *member, m *kv.Message) *kv.Message {
 	out := *m
 	out.From, out.Cluster = from.node.Self().ID, from.node.Self().Cluster
-	if iv, err := from.clk.Now(); err == nil {
+	if iv, err := from.clk.Now(); err == nil && !s.c.mute {
 		out.Earliest, out.Latest = iv.Earliest, iv.Latest
 	}
 	b, err := out.MarshalMsg(nil)

@@ -25,7 +25,7 @@ func (s *Session) schema(ctx *sql.Context) (*schema, error) {
 	if t.schema != nil {
 		return t.schema, nil
 	}
-	r, g, err := t.attempt().Window(ctx)
+	r, g, err := t.look().Window(ctx)
 	if err != nil {
 		return nil, t.note(err)
 	}
@@ -34,7 +34,7 @@ func (s *Session) schema(ctx *sql.Context) (*schema, error) {
 		return nil, t.note(err)
 	}
 	if r.Less(en.from) { // uncertainty ordering, just after a change: it must be observed (rule 1)
-		if err := t.attempt().MoveUp(ctx, en.from); err != nil {
+		if err := t.look().MoveUp(ctx, en.from); err != nil {
 			return nil, t.note(err)
 		}
 	}

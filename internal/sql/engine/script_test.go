@@ -15,6 +15,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/go-sql-driver/mysql"
 	dto "github.com/prometheus/client_model/go"
+
+	"github.com/longitude-db/longitude/clock"
 )
 
 // TestScripts runs testdata/*. A command is
@@ -30,6 +32,14 @@ import (
 //
 // gives what has become of them.
 //
+//	spread TABLE [index=NAME] VALUE ...
+//
+// begins a range at each of the values, the first led by node 2, and so on. With one node all stays in one range.
+//
+//	settle
+//
+// waits until what has happened is certainly past on all nodes.
+//
 // A connection is made when it is first named, to node 1 unless it says otherwise. Each script has a database of its own.
 // Statements end with a semicolon at the end of a line. Scripts under cluster/ run on three nodes.
 func TestScripts(t *testing.T) {
@@ -43,7 +53,7 @@ func TestScripts(t *testing.T) {
 			c.waitReplicated()
 			for _, f := range files {
 				name := strings.TrimSuffix(filepath.Base(f), ".txt")
-				t.Run(name, func(t *testing.T) { runScript(t, c, "d_"+name, f) })
+				t.Run(name, func(t *testing.T) { runScript(t, c, f, stage{db: "d_" + name}) })
 			}
 		})
 	}
@@ -52,9 +62,19 @@ func TestScripts(t *testing.T) {
 // keyText is a key of the key-value store, which depends on what was created before.
 var keyText = regexp.MustCompile(`\\x04\\x01[^\t\n",)]*`)
 
-func runScript(t *testing.T, c *cluster, db, file string) {
+// stage is where a script runs, and how.
+type stage struct {
+	db     string
+	setup  []string       // of each connection
+	nodeOf map[string]int // by the connection's name; else 1
+	// apart: as much time passes before each command as clocks may differ. What a command does is then certainly later than
+	// what the one before did, in both orderings.
+	apart bool
+}
+
+func runScript(t *testing.T, c *cluster, file string, p stage) {
 	conns := map[string]*sql.Conn{}
-	if _, err := c.nodes[0].root.Exec("CREATE DATABASE " + db); err != nil {
+	if _, err := c.nodes[0].root.Exec("CREATE DATABASE " + p.db); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
@@ -69,10 +89,21 @@ func runScript(t *testing.T, c *cluster, db, file string) {
 			d.ScanArgs(t, "conn", &name)
 			return <-later[name]
 		}
+		if d.Cmd == "spread" {
+			c.spread(p.db, d)
+			return "ok\n"
+		}
+		if d.Cmd == "settle" {
+			c.settle()
+			return "ok\n"
+		}
 		if d.Cmd != "sql" {
 			d.Fatalf(t, "unknown command %s", d.Cmd)
 		}
 		d.MaybeScanArgs(t, "conn", &name)
+		if n := p.nodeOf[name]; n > 0 {
+			node = n
+		}
 		d.MaybeScanArgs(t, "node", &node)
 		conn := conns[name]
 		if conn == nil {
@@ -81,11 +112,14 @@ func runScript(t *testing.T, c *cluster, db, file string) {
 				t.Fatal(err)
 			}
 			conns[name] = conn
-			for _, q := range []string{"ROLLBACK", "SET autocommit = 1", "USE " + db} {
+			for _, q := range append([]string{"ROLLBACK", "SET autocommit = 1", "USE " + p.db}, p.setup...) {
 				if _, err := conn.ExecContext(context.Background(), q); err != nil {
 					t.Fatal(err)
 				}
 			}
+		}
+		if p.apart {
+			c.settle()
 		}
 		run := func() string {
 			var out strings.Builder
@@ -110,6 +144,45 @@ func runScript(t *testing.T, c *cluster, db, file string) {
 		later[name] = out
 		return "waits\n"
 	})
+}
+
+// spread cuts a table into ranges that are led by different nodes.
+func (c *cluster) spread(db string, d *datadriven.TestData) {
+	index, n := "PRIMARY", 0
+	for _, a := range d.CmdArgs[1:] {
+		if a.Key == "index" {
+			index = a.Vals[0]
+			continue
+		}
+		n++
+		if len(c.nodes) > 1 {
+			at := fmt.Sprintf("'%s.%s', '%s', '%s'", db, d.CmdArgs[0].Key, index, a.Key)
+			c.nodes[0].exec(fmt.Sprintf("CALL longitude_split(%s)", at), fmt.Sprintf("CALL longitude_move_lease(%s, %d)", at, c.nodes[n%len(c.nodes)].id))
+		}
+	}
+}
+
+// settle waits until every node's earliest has passed what any node's latest is now.
+func (c *cluster) settle() {
+	c.t.Helper()
+	var latest clock.Instant
+	for _, s := range c.nodes {
+		iv, err := s.clk.Now()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		latest = max(latest, iv.Latest)
+	}
+	for _, s := range c.nodes {
+		for {
+			if iv, err := s.clk.Now(); err != nil {
+				c.t.Fatal(err)
+			} else if iv.Earliest > latest {
+				break
+			}
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
 }
 
 // lockWaiters counts the requests that wait for locks.

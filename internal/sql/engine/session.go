@@ -19,6 +19,10 @@ type Session struct {
 	// latest is the transaction that was begun last. The engine forgets that of a failed statement before anybody has
 	// looked at why it failed.
 	latest *tx
+	// next is the access mode of the next transaction, read-only or not, if SET TRANSACTION has said so.
+	next *bool
+	// calls are the procedures under way, the innermost last.
+	calls []call
 }
 
 var _ sql.TransactionSession = (*Session)(nil)
@@ -70,7 +74,10 @@ func txOf(ctx *sql.Context) (*Session, *tx, error) {
 // StartTransaction begins a transaction that takes no reading before its first access.
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
 	past := s.past(ctx)
-	s.latest = &tx{e: s.e, ordering: s.ordering(ctx), readOnly: c == sql.ReadOnly || !past.Present(), past: past}
+	s.latest = &tx{e: s.e, ordering: s.ordering(ctx), readOnly: s.startsReadOnly(ctx, c) || !past.Present(), past: past, explicit: s.stmt.begin != ""}
+	if len(s.calls) > 0 { // what the procedure did before may be committed: nothing is repeated by the node
+		s.latest.statements = 1
+	}
 	return s.latest, nil
 }
 
@@ -91,6 +98,7 @@ func (s *Session) ordering(ctx *sql.Context) txn.Ordering {
 // it (the engine does not).
 func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
 	if t, ok := t.(*tx); ok && t != nil {
+		s.used(t)
 		if err := t.commit(ctx); err != nil {
 			return err
 		}
@@ -102,6 +110,7 @@ func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
 // Rollback implements sql.TransactionSession.
 func (s *Session) Rollback(ctx *sql.Context, t sql.Transaction) error {
 	if t, ok := t.(*tx); ok && t != nil {
+		s.used(t)
 		t.rollback(ctx)
 	}
 	return nil
@@ -147,6 +156,9 @@ func (s *Session) CommandEnd() {}
 
 // endTransaction forgets the transaction, which is over. The next statement begins another one.
 func (s *Session) endTransaction() {
+	if t, ok := s.GetTransaction().(*tx); ok && t != nil {
+		s.used(t)
+	}
 	s.SetTransaction(nil)
 	s.SetIgnoreAutoCommit(false)
 }

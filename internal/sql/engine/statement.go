@@ -11,6 +11,9 @@ import (
 type statement struct {
 	kind statementKind
 	asOf *txn.Past // it says itself at what time it reads
+	once bool      // it speaks of the next transaction alone
+	// begin is what a BEGIN says of its transaction; empty: the statement is none.
+	begin string
 	// atCommit: the statement is the whole transaction and only inserts, so that whether keys are taken may be found out
 	// by the commit.
 	atCommit bool

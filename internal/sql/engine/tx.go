@@ -19,6 +19,8 @@ type tx struct {
 	ordering txn.Ordering
 	readOnly bool
 	past     txn.Past // it reads at a time in the past, and is readOnly then
+	explicit bool     // BEGIN began it
+	accessed bool     // it has looked at rows, or written some: beyond the catalog
 
 	kv     *txn.Txn
 	age    clock.Timestamp // of the first attempt
@@ -46,8 +48,14 @@ type savepoint struct {
 func (t *tx) String() string   { return "transaction" }
 func (t *tx) IsReadOnly() bool { return t.readOnly }
 
-// attempt returns the attempt, begun if need be.
+// attempt returns the attempt, begun if need be, for reading rows or writing some.
 func (t *tx) attempt() *txn.Txn {
+	t.accessed = true
+	return t.look()
+}
+
+// look is attempt for looking at the catalog alone: in the client's eyes that begins no transaction.
+func (t *tx) look() *txn.Txn {
 	if t.kv == nil {
 		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks})
 		t.locks = nil
@@ -213,7 +221,7 @@ func (t *tx) rollback(ctx context.Context) {
 
 // again prepares the transaction for being repeated from its beginning.
 func (t *tx) again() *tx {
-	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, age: t.age}
+	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age}
 	if t.kv != nil {
 		n.age, n.locks = t.kv.Age(), t.kv.HandOver()
 	}

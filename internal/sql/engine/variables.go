@@ -47,6 +47,7 @@ func addVariables() {
 		Type: types.NewSystemIntType(lockWaitVariable, 1, 1<<30, false), Default: int64(50),
 	}})
 	sql.SystemVariables.AddSystemVariables(pastVariables())
+	sql.SystemVariables.AddSystemVariables(isolationVariables())
 	_ = sql.SystemVariables.AssignValues(map[string]any{"version": MySQLVersion + "-longitude", "version_comment": "Longitude"})
 }
 
