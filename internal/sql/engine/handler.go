@@ -154,11 +154,20 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 
 var showClock = regexp.MustCompile(`(?i)^\s*show\s+clock\s*;?\s*$`)
 
+// What the parser does not know of transactions: an access mode beside WITH CONSISTENT SNAPSHOT (which has no effect here), and
+// LOCAL, which means SESSION.
+var (
+	modeAndSnapshot = regexp.MustCompile(`(?i)^(\s*start\s+transaction\s+)(?:with\s+consistent\s+snapshot\s*,\s*(read\s+(?:only|write))|(read\s+(?:only|write))\s*,\s*with\s+consistent\s+snapshot)`)
+	localMode       = regexp.MustCompile(`(?i)^(\s*set\s+)local(\s+transaction\s)`)
+)
+
 // rewrite turns what the parser does not know into what it does.
 func rewrite(query string) string {
 	if showClock.MatchString(query) {
 		return "SELECT * FROM longitude.clock"
 	}
+	query = modeAndSnapshot.ReplaceAllString(query, "$1$2$3")
+	query = localMode.ReplaceAllString(query, "${1}session$2")
 	return forShare(query, false)
 }
 
