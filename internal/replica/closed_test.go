@@ -113,9 +113,9 @@ func TestFollowersDoNotPassIntents(t *testing.T) {
 // F1 under everything that moves leases: whatever a replica once answered about a timestamp stays the answer, although
 // writers try to land below what is closed, leases move, nodes crash and are cut off.
 func TestClosedTimestampsHold(t *testing.T) {
-	seeds := 12
-	if testing.Short() {
-		seeds = 3
+	seeds := 6
+	if testing.Short() || fewerSeeds {
+		seeds = 1
 	}
 	refused, served := 0, 0
 	for seed := range uint64(seeds) {
@@ -135,7 +135,7 @@ func TestClosedTimestampsHold(t *testing.T) {
 			h.user.Go(name, func() {
 				for !stop {
 					fn(c)
-					h.user.Sleep(time.Duration(c.rng.IntN(20)) * time.Millisecond)
+					h.user.Sleep(time.Duration(c.rng.IntN(60)) * time.Millisecond)
 				}
 				busy--
 			})
