@@ -76,7 +76,9 @@ func (n *Node) findOthers(id storage.Identity) ([]kv.NodeInfo, error) {
 		return nil, err
 	}
 	if answer.Cluster != id.Cluster || answer.Join.ID != id.Node {
-		return nil, fmt.Errorf("store %s belongs to node %d of cluster %s, and --join names cluster %s", n.opts.Engines.Dir(), id.Node, id.Cluster, answer.Cluster)
+		return nil, fmt.Errorf("store %s belongs to node %d of another cluster (%s) than the nodes that it is told to join (%s); nothing was changed\n"+
+			"hint: give --store the directory of this cluster or an empty one, or leave --join out to go on in the other cluster",
+			n.opts.Engines.Dir(), id.Node, id.Cluster, answer.Cluster)
 	}
 	n.saveNodes(answer.Join.Nodes)
 	return answer.Join.Nodes, nil
@@ -115,16 +117,13 @@ func (n *Node) handleJoin(j *kv.Join) *kv.Join {
 	if !n.serving.Fired() {
 		return fail(fmt.Errorf("node %d is starting and cannot take in another yet", n.self.ID))
 	}
+	if j.Info.ID != 0 { // it has its id, and knows nobody; whether this is its cluster it sees by the answer
+		return &kv.Join{ID: j.Info.ID, Nodes: n.Cluster.Nodes()}
+	}
 	if n.opts.RefuseJoin != nil {
 		if err := n.opts.RefuseJoin(j.Info); err != nil {
 			return fail(err)
 		}
-	}
-	if j.Info.ID != 0 { // it has its id, and has forgotten who the others are
-		if j.Info.Cluster != n.self.Cluster {
-			return fail(fmt.Errorf("node %d of cluster %s asks cluster %s", j.Info.ID, j.Info.Cluster, n.self.Cluster))
-		}
-		return &kv.Join{ID: j.Info.ID, Nodes: n.Cluster.Nodes()}
 	}
 	ctx := route.WithDeadline(n.ctx, n.rt.Now()+joinLimit)
 	var id uint64
