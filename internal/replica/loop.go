@@ -1,6 +1,9 @@
 package replica
 
 import (
+	"errors"
+	"fmt"
+
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
 
@@ -21,22 +24,47 @@ func (r *Replica) run() {
 			r.end(evs)
 			return
 		}
-		for _, ev := range evs {
-			ev.handle(r)
-			r.observe()
-		}
-		for r.rn.HasReady() && !r.store.stopped() {
-			r.ready(r.rn.Ready())
-			r.observe()
-		}
-		if r.reload && r.writing == 0 {
-			r.initialize()
+		if rest, ok := r.turn(evs); !ok {
+			r.end(rest)
+			return
 		}
 		if r.soft != told {
 			told = r.soft
 			r.tellStats()
 		}
 	}
+}
+
+// turn handles events, and all that follows from them. false: the store has failed; rest are the events that were not
+// handled.
+func (r *Replica) turn(evs []event) (rest []event, ok bool) {
+	rest = evs
+	defer func() {
+		broken := r.raftLog.broken
+		if broken == nil {
+			return
+		}
+		// Raft has no other way to say that its storage failed than to panic with the error.
+		p := recover()
+		if err, is := p.(error); p != nil && (!is || !errors.Is(err, broken)) {
+			panic(p)
+		}
+		r.fatal(fmt.Errorf("the log cannot be read: %w", broken))
+		ok = false
+	}()
+	for _, ev := range evs {
+		rest = rest[1:]
+		ev.handle(r)
+		r.observe()
+	}
+	for r.rn.HasReady() && !r.store.stopped() {
+		r.ready(r.rn.Ready())
+		r.observe()
+	}
+	if r.reload && r.writing == 0 {
+		r.initialize()
+	}
+	return nil, true
 }
 
 // end answers who still waits. The outcome of commands that Raft has is not known.

@@ -34,6 +34,9 @@ type raftLog struct {
 	cacheSize int
 	size      logSize
 
+	// broken is why entries could not be read. Raft panics with it; the range's task turns that into the end of the store.
+	broken error
+
 	snapshot func() (*raftpb.Snapshot, error) // describes what would be sent
 }
 
@@ -111,6 +114,13 @@ func (l *raftLog) cached(i uint64) *raftpb.Entry {
 
 // read takes entries from disk: at least one, and no more than about maxSize bytes.
 func (l *raftLog) read(lo, hi, maxSize uint64) (es []*raftpb.Entry, err error) {
+	if es, err = l.readDisk(lo, hi, maxSize); err != nil {
+		l.broken = err
+	}
+	return es, err
+}
+
+func (l *raftLog) readDisk(lo, hi, maxSize uint64) (es []*raftpb.Entry, err error) {
 	it, err := l.eng.Log.NewIter(nil)
 	if err != nil {
 		return nil, err
