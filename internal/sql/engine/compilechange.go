@@ -229,7 +229,7 @@ func (c *compiler) deletion(s *sqlparser.Delete, database string) form {
 // selection reads SELECT of columns of one table by its primary key.
 func (c *compiler) selection(s *sqlparser.Select, database string) form {
 	o := s.QueryOpts
-	if s.Into != nil || s.With != nil || s.Having != nil || s.Lock != nil || len(s.Comments) > 0 || len(s.GroupBy) > 0 || len(s.Window) > 0 ||
+	if s.Into != nil || s.With != nil || s.Having != nil || s.Lock != nil && s.Lock.Type != "" || len(s.Comments) > 0 || len(s.GroupBy) > 0 || len(s.Window) > 0 ||
 		o.Distinct || len(o.DistinctOn) > 0 || o.StraightJoinHint || o.SQLCalcFoundRows || !c.table(s.From, database) {
 		return nil
 	}
