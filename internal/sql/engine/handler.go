@@ -131,25 +131,45 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	began := time.Now()
 	h.e.active.Add(1)
 	defer h.e.active.Add(-1)
-	sc, err := h.sm.NewContextWithQuery(ctx, c, r.query)
-	if err != nil {
-		return "", h.e.clientError(ctx, err, nil)
+	s := h.e.sessions.of(c)
+	var x *execution
+	done := false
+	if s != nil {
+		x = &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
+		done, err = x.byPlan(ctx, r, began)
 	}
-	s, ok := sc.Session.(*Session)
-	if !ok {
-		return "", mysql.NewSQLError(1105, "HY000", "session of unknown kind %T", sc.Session)
+	if !done {
+		sc, err := h.sm.NewContextWithQuery(ctx, c, r.query)
+		if err != nil {
+			return "", h.e.clientError(ctx, err, nil)
+		}
+		if x == nil {
+			own, ok := sc.Session.(*Session)
+			if !ok {
+				return "", mysql.NewSQLError(1105, "HY000", "session of unknown kind %T", sc.Session)
+			}
+			x = &execution{h: h, ctx: ctx, s: own, c: c, out: newOutput(own, send, h.e.o.ResultBuffer)}
+		}
+		remainder, err = x.run(sc, r)
+		h.account(x, began, err)
+		return remainder, err
 	}
-	x := &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
-	remainder, err = x.run(sc, r)
-	h.e.m.Statements.WithLabelValues(x.kind.String()).Inc()
+	h.account(x, began, err)
+	return "", err
+}
+
+// account counts a statement that is over.
+func (h *handler) account(x *execution, began time.Time, err error) {
 	took := time.Since(began)
-	h.e.m.Latency.WithLabelValues(x.kind.String()).Observe(took.Seconds())
+	h.e.m.done(x.kind, took)
 	var code int
 	if own, ok := err.(*mysql.SQLError); ok {
 		code = own.Num
 	}
-	h.e.statements.done(x.query, took, code, x.repeats)
-	return remainder, err
+	if x.digest == "" {
+		x.digest = h.e.statements.digest(x.query)
+	}
+	h.e.statements.done(x.digest, took, code, x.repeats, x.compiled)
 }
 
 var showClock = regexp.MustCompile(`(?i)^\s*show\s+clock\s*;?\s*$`)

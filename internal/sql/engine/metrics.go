@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // Metrics of the SQL layer.
 type Metrics struct {
@@ -11,11 +15,25 @@ type Metrics struct {
 	Repeated    *prometheus.CounterVec   // by reason
 	RepeatTime  prometheus.Counter
 	Given       prometheus.Counter
+
+	byKind [control + 1]kindMetrics
+}
+
+// kindMetrics are those of one kind of statement: looking them up for each one takes longer than counting it.
+type kindMetrics struct {
+	count   prometheus.Counter
+	latency prometheus.Observer
+}
+
+// done counts a statement.
+func (m *Metrics) done(k statementKind, took time.Duration) {
+	m.byKind[k].count.Inc()
+	m.byKind[k].latency.Observe(took.Seconds())
 }
 
 // NewMetrics makes them.
 func NewMetrics() *Metrics {
-	return &Metrics{
+	m := &Metrics{
 		Connections: prometheus.NewGauge(prometheus.GaugeOpts{Name: "longitude_sql_connections",
 			Help: "Open client connections."}),
 		Statements: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "longitude_sql_statements_total",
@@ -31,6 +49,11 @@ func NewMetrics() *Metrics {
 		Given: prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_sql_deadlocks_total",
 			Help: "Transactions that the client was told to repeat (error 1213)."}),
 	}
+	for k := range m.byKind {
+		kind := statementKind(k).String()
+		m.byKind[k] = kindMetrics{m.Statements.WithLabelValues(kind), m.Latency.WithLabelValues(kind)}
+	}
+	return m
 }
 
 // Collectors lists them for a registry.
