@@ -137,6 +137,9 @@ func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError
 		return mysql.NewSQLError(1062, "23000", "%s", text)
 	}
 	if t != nil {
+		if t.retry != nil && waitedFor(t.retry) && !t.explicit && t.statements == 0 {
+			return lockWaitError() // the transaction is the statement, and that is what this error says is undone
+		}
 		if t.retry != nil {
 			return e.deadlock(t.retry)
 		}
@@ -222,6 +225,10 @@ func constraintText(table, name string, t *tx) string {
 	return out + ")"
 }
 
+func lockWaitError() *mysql.SQLError {
+	return mysql.NewSQLError(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction")
+}
+
 // deadlock is what MySQL says to a transaction that has to be repeated, in its words: libraries look at them.
 func (e *Engine) deadlock(err error) *mysql.SQLError {
 	e.m.Given.Inc()
@@ -249,7 +256,7 @@ func (e *Engine) mapKV(err error, k *kv.Error, t *tx) *mysql.SQLError {
 	case k.Code == kv.ErrLocked:
 		return mysql.NewSQLError(3572, "HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.")
 	case k.Code == kv.ErrLockWait:
-		return mysql.NewSQLError(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction")
+		return lockWaitError()
 	case k.Code == kv.ErrUnavailable:
 		return mysql.NewSQLError(1205, "HY000", "the data cannot be reached, nothing was done: %v; the statement may be tried again", err)
 	case k.Code == kv.ErrAmbiguous:

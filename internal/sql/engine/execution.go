@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -31,8 +32,10 @@ type execution struct {
 	asOf    *txn.Past
 	query   string // the statement alone
 	repeats repeats
-	out     *output
-	more    bool
+	// lockUntil is how long the statement waits for locks, over all its attempts.
+	lockUntil time.Time
+	out       *output
+	more      bool
 }
 
 // run executes the first statement of the request and returns the rest of the text.
@@ -66,7 +69,9 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if err != nil {
 		return remainder, x.h.e.clientError(sc, err, nil)
 	}
-	deadline := time.Now().Add(x.h.e.o.RetryLimit)
+	start := time.Now()
+	x.lockUntil = start.Add(cmp.Or(lockWait(sc), x.h.e.o.RetryLimit))
+	deadline := start.Add(x.h.e.o.RetryLimit)
 	for try := 0; ; try++ {
 		began := time.Now()
 		err := x.attempt(r.query, stmt, bindings)
@@ -74,7 +79,11 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 			break
 		}
 		t, _ := x.s.GetTransaction().(*tx)
-		if !x.repeatable(sc, t, err) || time.Now().After(deadline) || sc.Err() != nil {
+		until := deadline
+		if t != nil && waitedFor(t.retry) {
+			until = x.lockUntil
+		}
+		if !x.repeatable(sc, t, err) || time.Now().After(until) || sc.Err() != nil {
 			return remainder, x.fail(sc, t, err)
 		}
 		why := reasonOf(t)
@@ -91,6 +100,12 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 		x.out.note(x.repeats)
 	}
 	return remainder, x.out.finish(x.more)
+}
+
+// waitedFor reports that an attempt was lost because its commit has waited for a lock for as long as it may at once.
+func waitedFor(err error) bool {
+	var k *kv.Error
+	return errors.As(err, &k) && k.Code == kv.ErrWaited
 }
 
 // reasonOf says why a transaction has to be repeated.
@@ -191,7 +206,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		return err
 	}
 	defer sc.ProcessList.EndQuery(sc)
-	x.s.stmt = &statement{kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
+	x.s.stmt = &statement{lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	x.s.stmt.locks = x.lockPlan(sc, stmt, bindings)
 	x.s.calls = nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
@@ -99,6 +100,9 @@ func (s *Session) ordering(ctx *sql.Context) txn.Ordering {
 func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
 	if t, ok := t.(*tx); ok && t != nil {
 		s.used(t)
+		if t.kv != nil && !s.stmt.lockUntil.IsZero() {
+			t.kv.WaitAtMost(max(time.Millisecond, time.Until(s.stmt.lockUntil)))
+		}
 		if err := t.commit(ctx); err != nil {
 			return err
 		}
