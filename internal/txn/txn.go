@@ -44,6 +44,7 @@ type Txn struct {
 	guard    Guard // asked before a commit (ahead.go)
 	locks    *Locks
 	wait     time.Duration // Txn.WaitAtMost
+	watched  watched
 }
 
 // start takes the reading at the first access (X1).

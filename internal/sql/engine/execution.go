@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strconv"
@@ -45,6 +46,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
+	defer x.watch()()
 	if managesAccounts(stmt) {
 		return remainder, x.h.e.clientError(x.ctx, errAccounts, nil)
 	}
@@ -92,6 +94,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 		pause(sc, try)
 		lost := time.Since(began)
 		x.repeats.add(why, lost)
+		x.s.watched.repeated(why, lost)
 		x.h.e.m.Repeated.WithLabelValues(why).Inc()
 		x.h.e.m.RepeatTime.Add(lost.Seconds())
 	}
@@ -183,6 +186,9 @@ func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
 			own = x.h.e.clientError(sc, rerr, nil)
 		}
 	}
+	if t.retry != nil {
+		t.watched.become(fmt.Sprintf("error %d: %s", own.Num, reasonOf(t)))
+	}
 	switch {
 	case t.retry != nil, x.kind == changingCatalog, x.autocommit(sc), t.kv != nil && t.kv.Finished():
 		t.rollback(sc)
@@ -206,7 +212,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		return err
 	}
 	defer sc.ProcessList.EndQuery(sc)
-	x.s.stmt = &statement{lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
+	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	x.s.stmt.locks = x.lockPlan(sc, stmt, bindings)
 	x.s.calls = nil

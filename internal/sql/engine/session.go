@@ -22,6 +22,8 @@ type Session struct {
 	latest *tx
 	// next is the access mode of the next transaction, read-only or not, if SET TRANSACTION has said so.
 	next *bool
+	// watched is the transaction that longitude.transactions shows for the session now.
+	watched *watchedTx
 	// calls are the procedures under way, the innermost last.
 	calls []call
 }
@@ -76,6 +78,7 @@ func txOf(ctx *sql.Context) (*Session, *tx, error) {
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
 	past := s.past(ctx)
 	s.latest = &tx{e: s.e, ordering: s.ordering(ctx), readOnly: s.startsReadOnly(ctx, c) || !past.Present(), past: past, explicit: s.stmt.begin != ""}
+	s.watch(s.latest)
 	if len(s.calls) > 0 { // what the procedure did before may be committed: nothing is repeated by the node
 		s.latest.statements = 1
 	}
@@ -150,6 +153,7 @@ func (s *Session) SessionEnd() {
 		t.rollback(context.Background())
 		s.SetTransaction(nil)
 	}
+	s.unwatch()
 }
 
 // CommandBegin implements sql.LifecycleAwareSession.

@@ -11,7 +11,8 @@ import (
 
 // statement is what belongs to one statement of a session.
 type statement struct {
-	kind statementKind
+	kind  statementKind
+	query string
 	// lockUntil is when a commit of it that waits for a lock gives up. Zero: it does not say.
 	lockUntil time.Time
 	asOf      *txn.Past // it says itself at what time it reads

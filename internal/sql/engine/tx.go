@@ -36,6 +36,7 @@ type tx struct {
 	statements int  // that are over: their results are with the client
 	savepoints []savepoint
 	begun      txn.Savepoint         // of the present statement
+	watched    *watchedTx            // what longitude.transactions shows
 	cleanup    []func()              // after a commit
 	expected   map[string]pendingKey // keys that the commit refuses if they are taken
 }
@@ -60,6 +61,7 @@ func (t *tx) look() *txn.Txn {
 		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks})
 		t.locks = nil
 		t.begun = t.kv.Savepoint()
+		t.watched.attempt(t.kv)
 	}
 	return t.kv
 }
@@ -189,6 +191,7 @@ func (t *tx) commit(ctx context.Context) error {
 	if err := t.note(t.kv.Commit(ctx)); err != nil {
 		return err
 	}
+	t.watched.become(outcomeCommitted)
 	for _, f := range t.cleanup {
 		f()
 	}
@@ -221,7 +224,7 @@ func (t *tx) rollback(ctx context.Context) {
 
 // again prepares the transaction for being repeated from its beginning.
 func (t *tx) again() *tx {
-	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age}
+	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age, watched: t.watched}
 	if t.kv != nil {
 		n.age, n.locks = t.kv.Age(), t.kv.HandOver()
 	}
