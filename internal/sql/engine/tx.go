@@ -33,6 +33,7 @@ type tx struct {
 	base       *catalog.Snapshot // that it began from
 	wrote      bool
 	broken     bool // the statement has failed: nothing of it may be committed
+	sent       bool // rows of the present statement have left
 	statements int  // that are over: their results are with the client
 	savepoints []savepoint
 	begun      txn.Savepoint         // of the present statement
@@ -156,7 +157,7 @@ func (t *tx) delete(key kv.Key) {
 
 // startStatement marks where a failing statement is rolled back to.
 func (t *tx) startStatement() {
-	t.failed = nil
+	t.failed, t.sent = nil, false
 	if t.kv != nil {
 		t.begun = t.kv.Savepoint()
 	}
