@@ -7438,8 +7438,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(12)
-	var zb0001Mask uint16 /* 12 bits */
+	zb0001Len := uint32(13)
+	var zb0001Mask uint16 /* 13 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -7456,6 +7456,10 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Owner == nil {
 		zb0001Len--
 		zb0001Mask |= 0x800
+	}
+	if z.Wait == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x1000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -7554,6 +7558,11 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "lw"
+			o = append(o, 0xa2, 0x6c, 0x77)
+			o = msgp.AppendDuration(o, z.Wait)
+		}
 	}
 	return
 }
@@ -7568,7 +7577,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 4 bits */
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -7724,6 +7733,13 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x8
+		case "lw":
+			z.Wait, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Wait")
+				return
+			}
+			zb0001Mask |= 0x10
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -7733,7 +7749,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xf {
+	if zb0001Mask != 0x1f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.OnePhase = false
 		}
@@ -7745,6 +7761,9 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x8) == 0 {
 			z.Owner = nil
+		}
+		if (zb0001Mask & 0x10) == 0 {
+			z.Wait = 0
 		}
 	}
 	o = bts
@@ -7767,6 +7786,7 @@ func (z *WriteRequest) Msgsize() (s int) {
 	} else {
 		s += 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Owner.Start).Msgsize()
 	}
+	s += 3 + msgp.DurationSize
 	return
 }
 

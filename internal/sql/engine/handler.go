@@ -160,11 +160,15 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 
 // account counts a statement that is over.
 func (h *handler) account(x *execution, began time.Time, err error) {
+	x.unwatch()
 	took := time.Since(began)
 	h.e.m.done(x.kind, took)
 	var code int
 	if own, ok := err.(*mysql.SQLError); ok {
 		code = own.Num
+		if x.out.sent {
+			x.tellMidway(own)
+		}
 	}
 	if x.digest == "" {
 		x.digest = h.e.statements.digest(x.query)
