@@ -50,7 +50,7 @@ func (r *benchRun) workload(ctx context.Context, fresh func() harness.Workload) 
 	ca, cb := harness.Combine(a.Results), harness.Combine(sides[1].Results)
 	w := r.c.OutOrStdout()
 	fmt.Fprintf(w, "\n%d slices of %s each, in turns; medians\n", r.o.slices, l.Duration)
-	return errors.Join(harness.WriteTable(w, []*harness.Result{ca, cb}), harness.WriteVersus(w, ca, cb))
+	return errors.Join(harness.WriteTable(w, []*harness.Result{ca, cb}), harness.WriteVersus(w, a.Results, sides[1].Results))
 }
 
 func (r *benchRun) alone(ctx context.Context, s *harness.Side) error {
