@@ -96,6 +96,8 @@ type Heat struct {
 	// Ratio: values are ratios, and the colours diverge at 1. Else low is light and high is dark, on a logarithmic scale
 	// unless Share, where values are 0 to 1.
 	Ratio, Share bool
+	// Invert swaps the two colours of a Ratio, where below 1 is better.
+	Invert bool
 	// Low and High are the ends of the scale, so that maps beside each other can be compared; both 0: from the values.
 	Low, High float64
 }
@@ -137,7 +139,15 @@ func (h *Heat) tone() func(float64) float64 {
 				}
 			}
 		}
-		return func(v float64) float64 { return clamp(0.5 + math.Log(v)/widest/2) }
+		if h.Invert {
+			widest = -widest
+		}
+		return func(v float64) float64 {
+			if !(v > 0) {
+				return math.NaN()
+			}
+			return clamp(0.5 + math.Log(v)/widest/2)
+		}
 	}
 	return func(v float64) float64 {
 		switch {

@@ -20,6 +20,8 @@ type Target struct {
 	Drop bool
 	// Stats adds up what all nodes counted since they started; nil where that cannot be known.
 	Stats func(ctx context.Context) (Stats, error)
+	// CPU is the processor time that the servers' processes have used so far; nil where that cannot be known.
+	CPU func() (time.Duration, error)
 }
 
 // TargetOptions say how to reach a target.

@@ -45,25 +45,9 @@ func Combine(rs []*Result) *Result {
 		return rs[0]
 	}
 	out := *rs[0]
-	out.Series, out.ErrorKinds = nil, map[string]int64{}
-	out.Seconds, out.Retries, out.Errors, out.Unserved, out.Counted = 0, 0, 0, 0, Stats{}
-	for _, r := range rs {
-		out.Seconds += r.Seconds
-		out.Retries, out.Errors, out.Unserved = out.Retries+r.Retries, out.Errors+r.Errors, out.Unserved+r.Unserved
-		out.Counted = out.Counted.Add(r.Counted)
-		if out.FirstError == "" {
-			out.FirstError = r.FirstError
-		}
-		for k, n := range r.ErrorKinds {
-			out.ErrorKinds[k] += n
-		}
-		if r.Missing != nil {
-			out.Missing, out.Txns = r.Missing, nil
-		}
-	}
-	if out.Txns != nil {
-		out.setServer(out.Counted)
-	}
+	out.Series = nil
+	sumUp(&out, rs)
+	out.setUsage(out.Used)
 	out.OpsPerSec = medianOf(rs, func(r *Result) float64 { return r.OpsPerSec })
 	out.Classes = nil
 	for i, c := range rs[0].Classes {
@@ -73,7 +57,8 @@ func Combine(rs []*Result) *Result {
 		sum := ClassResult{Name: c.Name,
 			OpsPerSec: of(func(c ClassResult) float64 { return c.OpsPerSec }), Mean: of(func(c ClassResult) float64 { return c.Mean }),
 			P50: of(func(c ClassResult) float64 { return c.P50 }), P95: of(func(c ClassResult) float64 { return c.P95 }),
-			P99: of(func(c ClassResult) float64 { return c.P99 }), P999: of(func(c ClassResult) float64 { return c.P999 })}
+			P99: of(func(c ClassResult) float64 { return c.P99 }), P999: of(func(c ClassResult) float64 { return c.P999 }),
+			ServerCPU: of(func(c ClassResult) float64 { return c.ServerCPU })}
 		for _, r := range rs {
 			sum.Ops, sum.Max = sum.Ops+r.Classes[i].Ops, max(sum.Max, r.Classes[i].Max)
 		}

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/longitude-db/longitude/bench/harness"
+	"github.com/longitude-db/longitude/bench/proc"
+	"github.com/longitude-db/longitude/internal/client"
 )
 
 // benchRun is one call of bench under way.
@@ -20,6 +22,31 @@ type benchRun struct {
 	say  harness.Say
 	a, b *harness.Target   // b: --vs, or nil
 	all  []*harness.Result // of every slice
+}
+
+// knowCPU lets a target tell the processor time of its server, if its processes can be found.
+func (r *benchRun) knowCPU(t *harness.Target, urls []string, pids []int) {
+	set := proc.Set(pids)
+	if len(set) == 0 {
+		var addrs []string
+		for _, u := range urls {
+			cfg, err := client.Parse(u)
+			if err != nil {
+				return // Open has said so
+			}
+			addrs = append(addrs, cfg.Addr)
+		}
+		var err error
+		if set, err = proc.Listeners(addrs); err != nil {
+			r.say("%s: its processor time will not be known: %v", t.Name, err)
+			return
+		}
+	}
+	if _, err := set.CPU(); err != nil {
+		r.say("%s: its processor time will not be known: %v", t.Name, err)
+		return
+	}
+	t.CPU = set.CPU
 }
 
 // workload sets up, measures, verifies and prints one workload; each side gets a workload of its own.
@@ -50,7 +77,7 @@ func (r *benchRun) workload(ctx context.Context, fresh func() harness.Workload) 
 	ca, cb := harness.Combine(a.Results), harness.Combine(sides[1].Results)
 	w := r.c.OutOrStdout()
 	fmt.Fprintf(w, "\n%d slices of %s each, in turns; medians\n", r.o.slices, l.Duration)
-	return errors.Join(harness.WriteTable(w, []*harness.Result{ca, cb}), harness.WriteVersus(w, ca, cb))
+	return errors.Join(harness.WriteTable(w, []*harness.Result{ca, cb}), harness.WriteVersus(w, a.Results, sides[1].Results))
 }
 
 func (r *benchRun) alone(ctx context.Context, s *harness.Side) error {
