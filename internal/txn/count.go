@@ -9,10 +9,10 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
-// Counting asks for the number of rows of a span, by groups.
+// Counting asks for the number of rows of spans that do not overlap, by groups.
 type Counting struct {
-	Span kv.Span
-	By   kv.Grouping
+	Spans []kv.Span
+	By    kv.Grouping
 }
 
 // Group is rows whose keys begin alike, as Counting.By says.
@@ -38,7 +38,9 @@ func (t *Txn) Count(ctx context.Context, counts []Counting, spans []kv.Span) ([]
 	own := make([][]*buffered, len(counts))
 	whole := false
 	for i := range counts {
-		own[i] = t.writes.in(counts[i].Span, mark)
+		for _, sp := range counts[i].Spans {
+			own[i] = append(own[i], t.writes.in(sp, mark)...)
+		}
 		// The first row of a group may be one that was deleted here, and the next one is not known.
 		whole = whole || len(own[i]) > maxOwnWrites || len(own[i]) > 0 && counts[i].By.First
 	}
@@ -46,16 +48,17 @@ func (t *Txn) Count(ctx context.Context, counts []Counting, spans []kv.Span) ([]
 	if whole {
 		return t.countRows(ctx, counts, spans)
 	}
-	all := append(make([]kv.Span, 0, len(spans)+len(counts)), spans...)
+	all := slices.Clone(spans)
 	reqs, origin := scanRequests(spans)
 	for i := range counts {
-		if counts[i].Span.Empty() {
-			all = append(all, counts[i].Span)
-			continue
+		more, from := scanRequests(counts[i].Spans)
+		for j := range more {
+			more[j].Groups = &counts[i].By
+			for k := range from[j] {
+				from[j][k] += len(all)
+			}
 		}
-		reqs = append(reqs, kv.ReadRequest{Spans: []kv.Span{counts[i].Span}, Groups: &counts[i].By})
-		origin = append(origin, []int{len(all)})
-		all = append(all, counts[i].Span)
+		reqs, origin, all = append(reqs, more...), append(origin, from...), append(all, counts[i].Spans...)
 	}
 	reqs, origin = appendKeys(reqs, origin, own)
 	had := map[string]bool{}
@@ -71,9 +74,12 @@ func (t *Txn) Count(ctx context.Context, counts []Counting, spans []kv.Span) ([]
 		rows[i] = t.writes.merge(joined(chunks[i]), spans[i], mark, false)
 	}
 	groups := make([][]Group, len(counts))
+	chunks = chunks[len(spans):]
 	for i := range counts {
+		n := len(counts[i].Spans)
 		g := grouping{by: &counts[i].By}
-		err := g.chunks(chunks[len(spans)+i])
+		err := g.chunks(slices.Concat(chunks[:n]...))
+		chunks = chunks[n:]
 		for _, w := range own[i] {
 			if err == nil {
 				v, _ := w.at(mark)
@@ -108,16 +114,21 @@ func appendKeys(reqs []kv.ReadRequest, origin [][]int, own [][]*buffered) ([]kv.
 func (t *Txn) countRows(ctx context.Context, counts []Counting, spans []kv.Span) ([][]Group, [][]KeyValue, error) {
 	all := slices.Clone(spans)
 	for i := range counts {
-		all = append(all, counts[i].Span)
+		all = append(all, counts[i].Spans...)
 	}
 	rows, err := t.ScanMany(ctx, all)
 	if err != nil {
 		return nil, nil, err
 	}
 	groups := make([][]Group, len(counts))
+	rest := rows[len(spans):]
 	for i := range counts {
+		n := len(counts[i].Spans)
+		counted := slices.Concat(rest[:n]...)
+		rest = rest[n:]
+		slices.SortFunc(counted, func(a, b KeyValue) int { return a.Key.Compare(b.Key) })
 		g := grouping{by: &counts[i].By}
-		for _, row := range rows[len(spans)+i] {
+		for _, row := range counted {
 			if err := g.add(row, 1); err != nil {
 				return nil, nil, err
 			}

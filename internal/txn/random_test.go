@@ -206,7 +206,7 @@ func one(n *fakeNode, rng *rand.Rand, s setup, name string) *done {
 func countAll(ctx context.Context, t *Txn, rng *rand.Rand, k string, d *done, saw func(k, v string)) error {
 	span := kv.Span{Start: key(k), End: key("z")}
 	one := kv.Grouping{Prefix: len(key(k)), First: rng.IntN(3) == 0}
-	groups, rows, err := t.Count(ctx, []Counting{{span, one}, {span, kv.Grouping{}}}, []kv.Span{span})
+	groups, rows, err := t.Count(ctx, []Counting{{[]kv.Span{span}, one}, {[]kv.Span{span}, kv.Grouping{}}}, []kv.Span{span})
 	if err != nil {
 		return err
 	}

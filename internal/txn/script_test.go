@@ -310,7 +310,7 @@ func (s *script) on(ctx context.Context, cmd string, tx *Txn, a []string) string
 			out = append(out, "("+rowsOf(rows)+")")
 		}
 		return strings.Join(out, " ")
-	// count t1 a-c x-z prefix=1 rows=m-n first: each span's rows by the first letters of their keys, and beside that rows
+	// count t1 a-c+k-m x-z prefix=1 rows=m-n first: the rows of each (or of several together) by the first letters of their keys, and beside that rows
 	case "count":
 		by := kv.Grouping{Prefix: 1, First: slices.Contains(a, "first")}
 		n := 0
@@ -324,7 +324,10 @@ func (s *script) on(ctx context.Context, cmd string, tx *Txn, a []string) string
 		var spans []kv.Span
 		for _, sp := range a[1:] {
 			if strings.Contains(sp, "-") && !strings.Contains(sp, "=") {
-				counts = append(counts, Counting{parse(sp), by})
+				counts = append(counts, Counting{By: by})
+				for _, part := range strings.Split(sp, "+") {
+					counts[len(counts)-1].Spans = append(counts[len(counts)-1].Spans, parse(part))
+				}
 			}
 		}
 		if sp := opt(a, "rows", ""); sp != "" {
