@@ -48,6 +48,9 @@ func addVariables() {
 	}, &sql.MysqlSystemVariable{
 		Name: compiledVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemBoolType(compiledVariable), Default: int8(1),
+	}, &sql.MysqlSystemVariable{
+		Name: inPlaceVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemBoolType(inPlaceVariable), Default: int8(1),
 	}})
 	sql.SystemVariables.AddSystemVariables(pastVariables())
 	sql.SystemVariables.AddSystemVariables(isolationVariables())
