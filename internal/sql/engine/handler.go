@@ -147,11 +147,11 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	var code int
 	if own, ok := err.(*mysql.SQLError); ok {
 		code = own.Num
-		if x.out.sent {
-			x.tellMidway(own)
-		}
 	}
 	h.e.statements.done(x.query, took, code, x.repeats)
+	if own, ok := err.(*mysql.SQLError); ok && x.out.sent && x.tellMidway(own) {
+		return "", nil // as far as it concerns the connection
+	}
 	return remainder, err
 }
 
