@@ -46,6 +46,10 @@ func addVariables() {
 		Name: lockWaitVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemIntType(lockWaitVariable, 1, 1<<30, false), Default: int64(50),
 	}})
+	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&sql.MysqlSystemVariable{
+		Name: scanLocksVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemIntType(scanLocksVariable, 0, 1<<14, false), Default: int64(defaultScanLocks),
+	}})
 	sql.SystemVariables.AddSystemVariables(pastVariables())
 	sql.SystemVariables.AddSystemVariables(isolationVariables())
 	_ = sql.SystemVariables.AssignValues(map[string]any{"version": MySQLVersion + "-longitude", "version_comment": "Longitude"})
