@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	goerrors "gopkg.in/src-d/go-errors.v1"
@@ -75,6 +76,8 @@ var codes = []struct {
 	{sql.ErrViewDoesNotExist, 1146, "42S02"},
 	{sql.ErrExistingView, 1050, "42S01"},
 	{sql.ErrTriggerDoesNotExist, 1360, "HY000"},
+	{plan.ErrUpdateNotSupported, 1288, "HY000"},
+	{plan.ErrDeleteFromNotSupported, 1288, "HY000"},
 	{sql.ErrTriggerCreateStatementInvalid, 1064, "42000"},
 }
 

@@ -228,7 +228,9 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	defer sc.ProcessList.EndQuery(sc)
 	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
-	x.s.stmt.locks = x.lockPlan(sc, stmt, bindings)
+	if x.s.stmt.locks = x.lockPlan(sc, stmt, bindings); x.kind == writing {
+		x.s.stmt.scanLocks = scanLocks(sc)
+	}
 	x.s.calls = nil
 	before, _ := x.s.GetTransaction().(*tx)
 	x.s.latest = before

@@ -68,6 +68,9 @@ func TestUncertainAfterRowsWereSent(t *testing.T) {
 				if code(err) != 1213 {
 					t.Fatalf("%d rows, %v", len(got), err)
 				}
+				if got, err := rows(x, "SELECT 1 + 1"); err != nil || got[0] != "2" {
+					t.Errorf("the connection afterwards: %v, %v", got, err)
+				}
 				for _, word := range []string{"restarting transaction (uncertain;", "larger than 64 KiB", "SET longitude_ordering = 'wait'"} {
 					if !strings.Contains(err.Error(), word) {
 						t.Errorf("no %q in: %v", word, err)

@@ -31,6 +31,7 @@ type statement struct {
 	parents   parentChecks
 	ahead     map[uint64]*fetched // by table: what a join has read ahead
 	locks     lockPlan
+	scanLocks uint64 // scanLocksVariable
 }
 
 // rememberRowID notes under which row id a row of a keyless table was read: an update or a delete names the row by its
