@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"testing"
 )
 
@@ -16,6 +17,9 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		benchDir = dir
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(400) // as `longitude start` does
+		}
 		return m.Run()
 	}())
 }
