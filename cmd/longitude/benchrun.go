@@ -67,7 +67,7 @@ func (r *benchRun) workload(ctx context.Context, fresh func() harness.Workload) 
 	}
 	l := r.o.load
 	l.Duration /= time.Duration(r.o.slices)
-	err := harness.Versus(ctx, a, sides[1], l, r.o.slices, r.say, r.live.Second)
+	err := harness.Turns(ctx, sides, l, r.o.slices, r.say, r.live.Second)
 	if err != nil {
 		return err
 	}
