@@ -119,13 +119,16 @@ func (r *txnRun) ratios(ss []*setting) {
 	last := r.last(len(ss))
 	rows := [][]string{{ss[0].name + " / " + ss[1].name, "ops/s", "p50", "CPU/op"}}
 	for i, c := range last[0].Result.Classes {
+		if c.Ops == 0 {
+			continue
+		}
 		class := func(f func(harness.ClassResult) float64) string {
 			return versus(last[0], last[1], func(x *harness.Result) float64 { return f(x.Classes[i]) })
 		}
 		rows = append(rows, []string{c.Name, class(func(c harness.ClassResult) float64 { return c.OpsPerSec }), class(func(c harness.ClassResult) float64 { return c.P50 }),
 			class(func(c harness.ClassResult) float64 { return c.ServerCPU })})
 	}
-	if len(last[0].Result.Classes) > 1 {
+	if len(last[0].Result.Classes) > 1 || serverCPU(last[0].Result) > 0 {
 		rows = append(rows, []string{"all", versus(last[0], last[1], func(x *harness.Result) float64 { return x.OpsPerSec }), "–", versus(last[0], last[1], serverCPU)})
 	}
 	r.report.Table(rows)
