@@ -34,7 +34,7 @@ func runPhases(ctx context.Context, t *Target, w Phased, l Load, live func(Secon
 				i = len(classes) - 1 - i
 			}
 			w.Only(i)
-			each.Seed++
+			each.Seed = l.Seed<<16 + uint64(len(all)) // another one than any slice's
 			r, err := runOnce(ctx, t, w, each, live)
 			if err != nil {
 				return nil, err
@@ -47,7 +47,7 @@ func runPhases(ctx context.Context, t *Target, w Phased, l Load, live func(Secon
 		}
 	}
 	out := Pool(all)
-	out.Series, out.Verified = series, false
+	out.Series, out.Verified, out.Separate = series, false, true
 	for i, rs := range byClass {
 		one := Pool(rs)
 		out.Classes[i] = one.Classes[i] // its throughput is over the time in which it ran

@@ -24,6 +24,9 @@ type Target struct {
 	Metrics func(ctx context.Context) (client.Metrics, error)
 	// CPU is the processor time that the servers' processes have used so far; nil where that cannot be known.
 	CPU func() (time.Duration, error)
+	// Idle is what they use when nobody asks them anything, seconds a second: heartbeats, timers. It is taken off what
+	// operations are said to cost, because how much of it falls on one depends on how fast the machine is. See MeasureIdle.
+	Idle float64
 }
 
 // TargetOptions say how to reach a target.

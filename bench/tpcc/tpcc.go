@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"github.com/longitude-db/longitude/bench/harness"
 )
@@ -50,6 +51,7 @@ func (o Options) Check() error {
 type Workload struct {
 	o                Options
 	orders, payments harness.Ledger
+	paid             atomic.Uint64  // numbers the payments
 	cents            harness.Ledger // of payments
 	wrong            harness.Violations
 }
@@ -72,8 +74,8 @@ func (w *Workload) Classes() []string { return []string{"new-order", "payment", 
 
 // shares of the classes in a hundred. TPC-C's are 45, 43 and 4, and 8 of what is not here.
 const (
-	newOrders = 49
-	paid      = 47
+	newOrders   = 49
+	allPayments = 47
 )
 
 // tables in the order in which they can be dropped, with the statements that make them.
@@ -141,7 +143,7 @@ func (c *client) Next() harness.Op {
 	switch n := c.rnd.IntN(100); {
 	case n < newOrders:
 		return harness.Op{Class: newOrder, Do: c.enter(wh, d)}
-	case n < newOrders+paid:
+	case n < newOrders+allPayments:
 		return harness.Op{Class: payment, Do: c.pay(wh, d)}
 	}
 	return harness.Op{Class: orderStatus, Do: c.status}

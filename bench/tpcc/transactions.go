@@ -107,7 +107,7 @@ func (c *client) prices(ctx context.Context, conn *harness.Conn, ids []int) (map
 
 // pay is TPC-C's payment.
 func (c *client) pay(wh, d int) func(context.Context, *harness.Conn) error {
-	customer, amount, id := c.rnd.IntN(customers), 100+c.rnd.Int64N(500_000), c.rnd.Int64()
+	customer, amount, id := c.rnd.IntN(customers), 100+c.rnd.Int64N(500_000), harness.Scattered(c.w.paid.Add(1))
 	return func(ctx context.Context, conn *harness.Conn) error {
 		return c.w.payments.Do(1, func() error {
 			return c.w.cents.Do(amount, func() error {

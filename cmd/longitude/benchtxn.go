@@ -175,7 +175,18 @@ func (r *txnRun) measure(ctx context.Context, part string, settings []*setting, 
 		}
 		sides = append(sides, s.Side)
 	}
+	r.idle(ctx, settings)
 	return r.again(ctx, part, settings, sides, l)
+}
+
+// idle finds out what the clusters use while nobody asks them anything.
+func (r *txnRun) idle(ctx context.Context, settings []*setting) {
+	var ts []*harness.Target
+	for _, s := range settings {
+		ts = append(ts, s.Target)
+	}
+	pause(ctx, 300*time.Millisecond)
+	harness.MeasureIdle(ctx, time.Second, ts...)
 }
 
 // again runs settings that are set up.

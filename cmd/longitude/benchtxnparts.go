@@ -187,6 +187,7 @@ func partReaders(ctx context.Context, r *txnRun) error {
 			}
 			sides = append(sides, s.Side)
 		}
+		r.idle(ctx, ss)
 		for _, m := range []struct {
 			mode    readers.Mode
 			name    string
