@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"runtime"
 	"strconv"
 	"time"
@@ -14,6 +15,7 @@ type Usage struct {
 	Server  time.Duration // the servers' processes
 	Client  time.Duration // this process: the clients
 	Machine proc.Busy     // all processes
+	Idle    time.Duration // what of Server the servers would have used anyway
 }
 
 const unknown = -1
@@ -36,7 +38,7 @@ func takeUsage(server func() (time.Duration, error), ended int64) Usage {
 }
 
 func (u Usage) sub(o Usage) Usage {
-	out := Usage{u.Ops - o.Ops, unknown, unknown, u.Machine.Sub(o.Machine)}
+	out := Usage{Ops: u.Ops - o.Ops, Server: unknown, Client: unknown, Machine: u.Machine.Sub(o.Machine)}
 	if u.Server >= 0 && o.Server >= 0 {
 		out.Server = u.Server - o.Server
 	}
@@ -48,7 +50,8 @@ func (u Usage) sub(o Usage) Usage {
 
 // add is both together.
 func (u Usage) add(o Usage) Usage {
-	out := Usage{u.Ops + o.Ops, unknown, unknown, proc.Busy{Used: u.Machine.Used + o.Machine.Used, All: u.Machine.All + o.Machine.All}}
+	out := Usage{Ops: u.Ops + o.Ops, Server: unknown, Client: unknown, Idle: u.Idle + o.Idle,
+		Machine: proc.Busy{Used: u.Machine.Used + o.Machine.Used, All: u.Machine.All + o.Machine.All}}
 	if u.Server >= 0 && o.Server >= 0 {
 		out.Server = u.Server + o.Server
 	}
@@ -60,7 +63,9 @@ func (u Usage) add(o Usage) Usage {
 
 // CPUResult is what an operation cost in processor time, user and system, and what else the machine did meanwhile.
 type CPUResult struct {
-	ServerPerOp float64 `json:"server_us_per_op,omitempty"`  // µs of all servers together; 0: not known
+	ServerPerOp float64 `json:"server_us_per_op,omitempty"` // µs of all servers together, without IdlePerOp; 0: not known
+	// IdlePerOp is what idle servers use in the time of an operation, µs, as far as that was measured.
+	IdlePerOp   float64 `json:"server_idle_us_per_op,omitempty"`
 	ClientPerOp float64 `json:"clients_us_per_op,omitempty"` // µs of this process
 	// MachineBusy is the share of this machine's processors that worked, OthersBusy that of processes that are neither
 	// servers nor clients: 0 to 1. OthersBusy is 0 where the servers' share is not known.
@@ -80,13 +85,33 @@ func (r *Result) setUsage(u Usage) {
 		}
 		return float64(d.Nanoseconds()) / 1000 / float64(u.Ops)
 	}
-	c := &CPUResult{ServerPerOp: perOp(u.Server), ClientPerOp: perOp(u.Client), MachineBusy: u.Machine.Share()}
+	c := &CPUResult{ServerPerOp: max(0, perOp(u.Server)-perOp(u.Idle)), IdlePerOp: perOp(u.Idle), ClientPerOp: perOp(u.Client), MachineBusy: u.Machine.Share()}
 	if all := u.Machine.All.Seconds(); u.Server >= 0 && u.Client >= 0 && all > 0 {
 		c.OthersBusy = max(0, c.MachineBusy-(u.Server+u.Client).Seconds()/all)
 	}
 	r.CPU = c
 	if len(r.Classes) == 1 {
 		r.Classes[0].ServerCPU = c.ServerPerOp
+	}
+}
+
+// MeasureIdle finds out what the servers of targets use while nobody asks them anything, all at once. What they do after the
+// loading, like compactions, should be over.
+func MeasureIdle(ctx context.Context, length time.Duration, targets ...*Target) {
+	before := map[*Target]time.Duration{}
+	from := time.Now()
+	for _, t := range targets {
+		if t.CPU != nil {
+			if d, err := t.CPU(); err == nil {
+				before[t] = d
+			}
+		}
+	}
+	pause(ctx, length)
+	for t, b := range before {
+		if d, err := t.CPU(); err == nil {
+			t.Idle = (d - b).Seconds() / time.Since(from).Seconds()
+		}
 	}
 }
 
@@ -114,11 +139,16 @@ func (m *cpuMeter) second(cpu func() (time.Duration, error), length float64) flo
 // saturated is where processors are so busy that latencies are mostly queueing for them.
 const saturated = 0.85
 
-// String says it in a sentence.
-func (c *CPUResult) String() string {
+// sentence says it. separate: operations of different kinds ran one kind at a time, and no figure is of all of them.
+func (c *CPUResult) sentence(separate bool) string {
 	s := "clients used " + figure(c.ClientPerOp) + " µs of processor time an operation"
-	if c.ServerPerOp > 0 {
+	if separate {
+		s = "one kind at a time"
+	} else if c.ServerPerOp > 0 {
 		s = "servers used " + figure(c.ServerPerOp) + " µs of processor time an operation, clients " + figure(c.ClientPerOp) + " µs"
+		if c.IdlePerOp > 0 {
+			s += "; " + figure(c.IdlePerOp) + " µs that idle servers use meanwhile are not in it"
+		}
 	}
 	s += "; " + percent(c.MachineBusy) + " of " + processors() + " busy"
 	if c.ServerPerOp > 0 {

@@ -36,7 +36,7 @@ func WriteTable(w io.Writer, results []*Result) error {
 			rows = append(rows, append(row, known(c.ServerCPU), verified))
 			verified = ""
 		}
-		if len(r.Classes) > 1 {
+		if len(r.Classes) > 1 && !r.Separate {
 			rows = append(rows, []string{"", "", "all", figure(r.OpsPerSec), "", "", "", "", "", "", known(r.serverCPU()), ""})
 		}
 	}
@@ -56,7 +56,7 @@ func WriteTable(w io.Writer, results []*Result) error {
 // notes are the sentences below the table.
 func (r *Result) notes() (out []string) {
 	if r.CPU != nil {
-		out = append(out, r.CPU.String())
+		out = append(out, r.CPU.sentence(r.Separate))
 	}
 	if t := r.Txns; t != nil {
 		out = append(out, fmt.Sprintf("commit wait needed %.3f ms, stood still for %.3f ms a transaction (%.0f%% hidden); uncertainty restarts %d (%d refreshed, %d retried) in %d commits",
@@ -122,7 +122,7 @@ func WriteVersus(w io.Writer, a, b []*Result) error {
 		}
 		rows = append(rows, row)
 	}
-	if len(a[0].Classes) > 1 {
+	if len(a[0].Classes) > 1 && !a[0].Separate {
 		rows = append(rows, []string{"", "all", paired(func(r *Result) float64 { return r.OpsPerSec }), "", "", "", "", paired((*Result).serverCPU)})
 	}
 	return WriteAligned(w, rows, 2)

@@ -21,6 +21,8 @@ type Result struct {
 
 	OpsPerSec float64       `json:"ops_per_sec"`
 	Classes   []ClassResult `json:"classes"`
+	// Separate: the classes ran one at a time (Phased). What is of all of them together is then of no interest.
+	Separate bool `json:"classes_ran_separately,omitempty"`
 
 	Retries    int64            `json:"retries"` // operations begun again because the server asked for it
 	Errors     int64            `json:"errors"`  // operations that failed
@@ -193,7 +195,9 @@ func (m *meter) result(w Workload, l Load) *Result {
 	if m.t.Stats != nil && m.statsErr == nil {
 		r.setServer(m.after.Sub(m.before))
 	}
-	r.setUsage(m.cpu.to.sub(m.cpu.from))
+	u := m.cpu.to.sub(m.cpu.from)
+	u.Idle = time.Duration(m.t.Idle * float64(l.Duration))
+	r.setUsage(u)
 	return r
 }
 

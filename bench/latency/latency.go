@@ -23,9 +23,11 @@ const rows = 1000
 type Workload struct {
 	clients atomic.Int64
 	only    atomic.Int64 // the kind whose turn it is
-	inserts harness.Ledger
-	updates [rows]harness.Ledger
-	wrong   harness.Violations
+	// inserted numbers the inserts: clients of other slices may have drawn the same random numbers.
+	inserted atomic.Uint64
+	inserts  harness.Ledger
+	updates  [rows]harness.Ledger
+	wrong    harness.Violations
 }
 
 // New makes one.
@@ -92,7 +94,7 @@ func (c *client) Next() harness.Op {
 		other := c.rnd.IntN(rows)
 		op.Do = func(ctx context.Context, conn *harness.Conn) error { return drain(ctx, conn, readRow, other) }
 	case insert:
-		id := c.rnd.Int64()
+		id := harness.Scattered(c.w.inserted.Add(1))
 		op.Do = func(ctx context.Context, conn *harness.Conn) error {
 			return c.w.inserts.Do(1, func() error {
 				_, err := conn.Exec(ctx, insertRow, id, filler)

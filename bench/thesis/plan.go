@@ -105,6 +105,9 @@ func (o Options) clusters() (out []grid.Cluster) {
 	return out
 }
 
+// saturating is how many clients for each processor certainly keep it busy.
+const saturating = 10
+
 // Plan is the points that the options mean.
 func (o Options) Plan() grid.Plan {
 	p := grid.Plan{Name: "thesis", Budget: o.Budget, Alone: !o.Together}
@@ -112,6 +115,11 @@ func (o Options) Plan() grid.Plan {
 	clusters := o.clusters()
 	for _, f := range o.ReadFractions {
 		for _, k := range o.Workers {
+			t := t
+			if o.Together && k > saturating*runtime.NumCPU() {
+				// Operations queue for a processor and take longer; a slice has to be longer than most of them.
+				t.Slice, t.Slices = 2*t.Slice, max(2, t.Slices/2)
+			}
 			var points []grid.Point
 			for _, r := range Regimes {
 				points = append(points, grid.Point{Cluster: r, Workers: k, ReadFraction: f, Posts: o.Posts, Likes: o.Likes, Hot: o.Hot})

@@ -41,7 +41,7 @@ acknowledged. Without a workload: the social workload on three nodes that it sta
 	}
 	c.PersistentFlags().StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of this process, the clients, to this file, for go tool pprof; one of each cluster started goes beside it, as FILE.CLUSTER")
 	c.PersistentFlags().StringVar(&p.mem, "memprofile", "", "write a memory profile of this process to this file at the end")
-	for _, sub := range []*cobra.Command{newBenchSocial(), newBenchYCSB(), newBenchBank(), newBenchCounter(), newBenchLatency(), newBenchThesis(), newBenchMap(), newBenchNodes()} {
+	for _, sub := range []*cobra.Command{newBenchSocial(), newBenchYCSB(), newBenchBank(), newBenchCounter(), newBenchLatency(), newBenchTxn(), newBenchThesis(), newBenchMap(), newBenchNodes()} {
 		c.AddCommand(sub)
 	}
 	for _, sub := range append(c.Commands(), c) {

@@ -101,16 +101,25 @@ const stopLimit = 30 * time.Second
 
 // startNodes starts a cluster in a process of its own. profile is where that writes a CPU profile, empty for none.
 func startNodes(ctx context.Context, s nodesSpec, profile string) (*nodesProcess, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding this program, to run the nodes: %w", err)
+	return startNodesOf(ctx, "", s, profile)
+}
+
+// startNodesOf is startNodes with another build of this program; empty: with this one.
+func startNodesOf(ctx context.Context, program string, s nodesSpec, profile string) (*nodesProcess, error) {
+	name := program
+	if program == "" {
+		var err error
+		if program, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("finding this program, to run the nodes: %w", err)
+		}
+		name = os.Args[0]
 	}
 	args := []string{"bench", "nodes"}
 	if profile != "" {
 		args = append(args, "--cpuprofile", profile)
 	}
-	p := &nodesProcess{cmd: exec.Command(self, args...), stderr: &bytes.Buffer{}}
-	p.cmd.Args[0], p.cmd.Stderr = os.Args[0], p.stderr
+	p := &nodesProcess{cmd: exec.Command(program, args...), stderr: &bytes.Buffer{}}
+	p.cmd.Args[0], p.cmd.Stderr = name, p.stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -61,13 +61,14 @@ func (r *benchRun) workload(ctx context.Context, fresh func() harness.Workload) 
 			return fmt.Errorf("%s on %s: %w", s.Workload.Name(), s.Target.Name, err)
 		}
 	}
+	r.idle(ctx, sides)
 	r.live.Begin(a.Workload.Name(), a.Workload.Classes())
 	if r.b == nil {
 		return r.alone(ctx, a)
 	}
 	l := r.o.load
 	l.Duration /= time.Duration(r.o.slices)
-	err := harness.Versus(ctx, a, sides[1], l, r.o.slices, r.say, r.live.Second)
+	err := harness.Turns(ctx, sides, l, r.o.slices, r.say, r.live.Second)
 	if err != nil {
 		return err
 	}
@@ -78,6 +79,35 @@ func (r *benchRun) workload(ctx context.Context, fresh func() harness.Workload) 
 	w := r.c.OutOrStdout()
 	fmt.Fprintf(w, "\n%d slices of %s each, in turns; medians\n", r.o.slices, l.Duration)
 	return errors.Join(harness.WriteTable(w, []*harness.Result{ca, cb}), harness.WriteVersus(w, a.Results, sides[1].Results))
+}
+
+// idle finds out what the servers use while nobody asks them anything.
+func (r *benchRun) idle(ctx context.Context, sides []*harness.Side) {
+	const settle, length = 500 * time.Millisecond, 1500 * time.Millisecond
+	var ts []*harness.Target
+	for _, s := range sides {
+		if s.Target.CPU != nil {
+			ts = append(ts, s.Target)
+		}
+	}
+	if len(ts) == 0 {
+		return
+	}
+	pause(ctx, settle)
+	harness.MeasureIdle(ctx, length, ts...)
+	for _, t := range ts {
+		r.say("%s uses %.1f ms of processor time a second when idle; what operations are said to cost is without it", t.Name, t.Idle*1000)
+	}
+}
+
+// pause waits for d, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
 }
 
 func (r *benchRun) alone(ctx context.Context, s *harness.Side) error {
