@@ -245,7 +245,7 @@ func (c *joinCounter) aggregates(ctx *sql.Context, isKept func(*expression.GetFi
 			}
 			w.matched = true
 		case *aggregation.Min, *aggregation.Max: // as of one row
-			f, ok := e.(sql.Expression).Children()[0].(*expression.GetField)
+			f, ok := e.Children()[0].(*expression.GetField)
 			if !ok || !isKept(f) {
 				return false
 			}
