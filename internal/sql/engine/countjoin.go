@@ -33,10 +33,10 @@ type joinCounter struct {
 	t      *table       // counted
 	x      *indexLayout // by its first column, or those that a lookup names
 	fields int          // how many
-	// Either the kept row's value, which is encoded as a column is, or what a lookup is made from.
+	// Either the kept row's value, which is encoded as a column is, or (nil) what a lookup is made from.
 	on     *expression.GetField
 	column rowcodec.Column
-	access *plan.IndexedTableAccess
+	access *plan.IndexedTableAccess // nil: the plan is not to look rows up
 	aggs   []weighted
 
 	groups [][]sql.AggregationBuffer
@@ -120,15 +120,19 @@ func (c *joinCounter) match(ctx *sql.Context, j *plan.JoinNode, src *source, off
 				return false, nil
 			}
 		}
-		// What the lookup is made from is either all of the condition, or the condition says it once more.
-		if isTrue(j.Filter) {
-			c.x, c.fields = c.t.l.indexByName(i.ID()), len(es)
-		} else if joined = c.equality(ctx, j.Filter, isKept, counted); joined < 0 || len(es) != 1 || es[0].(*expression.GetField).Index() != c.on.Index() {
-			return false, nil
-		}
-		c.access = src.access
+		c.access, c.x, c.fields = src.access, c.t.l.indexByName(i.ID()), len(es)
 		if c.x == nil || c.fields == 0 || !c.x.countable(c.fields) {
 			return false, nil
+		}
+		// What the lookup is made from is either all of the condition, or the condition says it once more.
+		if first := es[0].(*expression.GetField); !isTrue(j.Filter) {
+			if joined = c.equality(ctx, j.Filter, isKept, counted); joined < 0 || c.on.Index() != first.Index() || len(es) > 1 {
+				return false, nil
+			}
+		} else if none, err := c.looked(ctx, make(sql.Row, to)); err != nil {
+			return false, err
+		} else if at := c.x.parts[0].at; len(es) == 1 && len(none) == 0 && c.comparable(ctx, first, at) { // NULL finds nothing
+			joined = at
 		}
 	} else {
 		if _, _, whole, ok, err := src.spans(ctx); !ok || !whole || err != nil {
@@ -163,7 +167,6 @@ func isTrue(e sql.Expression) bool {
 }
 
 // equality takes a condition apart that a kept column equals a counted one, and returns the latter; negative: it is another.
-// The values of both have to be the same in a key iff SQL takes them for equal.
 func (c *joinCounter) equality(ctx *sql.Context, e sql.Expression, isKept func(*expression.GetField) bool, counted func(*expression.GetField) (int, bool)) int {
 	eq, ok := e.(*expression.Equals)
 	if !ok {
@@ -178,33 +181,39 @@ func (c *joinCounter) equality(ctx *sql.Context, e sql.Expression, isKept func(*
 		a, b = b, a
 	}
 	at, ok := counted(b)
-	if !isKept(a) || !ok {
+	if !isKept(a) || !ok || !c.comparable(ctx, a, at) {
 		return -1
 	}
+	return at
+}
+
+// comparable reports whether values of a kept column and of a counted one are the same in a key iff SQL takes them for
+// equal; and how the former are encoded then.
+func (c *joinCounter) comparable(ctx *sql.Context, a *expression.GetField, at int) bool {
 	col, typ, other := c.t.l.columns[at], c.t.l.schema.Schema[at].Type, a.Type(ctx)
 	kind, err := kindOf(other)
 	switch {
 	case err != nil:
-		return -1
+		return false
 	case types.IsInteger(typ) && types.IsInteger(other):
 		col.Kind = kind // signed and unsigned have the same keys
 	case types.IsTextOnly(typ) && types.IsTextOnly(other):
 		x, ok1 := typ.(sql.TypeWithCollation)
 		y, ok2 := other.(sql.TypeWithCollation)
 		if !ok1 || !ok2 || x.Collation() != y.Collation() {
-			return -1
+			return false
 		}
 	case types.IsBinaryType(typ) && types.IsBinaryType(other) && typ.Type() == other.Type():
 	case types.IsTime(typ) && typ.Equals(other):
 	case types.IsDecimal(typ) && typ.Equals(other):
 	default:
-		return -1
+		return false
 	}
 	if c.x = c.t.l.indexFor([]int{at}); c.x == nil {
-		return -1
+		return false
 	}
 	c.on, c.column, c.fields = a, col, 1
-	return at
+	return true
 }
 
 // aggregates checks that all that is wanted can be had from kept rows and numbers.
@@ -236,7 +245,7 @@ func (c *joinCounter) aggregates(ctx *sql.Context, isKept func(*expression.GetFi
 			}
 			w.matched = true
 		case *aggregation.Min, *aggregation.Max: // as of one row
-			f, ok := e.(sql.Expression).Children()[0].(*expression.GetField)
+			f, ok := e.Children()[0].(*expression.GetField)
 			if !ok || !isKept(f) {
 				return false
 			}
@@ -264,7 +273,7 @@ func (c *joinCounter) gather(ctx *sql.Context) error {
 	by.First = false
 	var all []txn.Group
 	whole := false
-	if c.access == nil {
+	if c.on != nil {
 		if spans, id, ok := c.keptSpans(ctx); ok {
 			whole = true
 			groups, rows, err := tx.count(ctx, []txn.Counting{{Spans: []kv.Span{c.x.whole()}, By: by}}, spans)
@@ -308,6 +317,13 @@ func (c *joinCounter) gather(ctx *sql.Context) error {
 	return nil
 }
 
+// Where the plan is to look up what belongs to each kept row, and all of a table is kept, it is nearly always better to count
+// all at once, since most of what there is belongs to one of them: but for few kept rows and many others.
+const (
+	fewKept    = 16
+	fewCounted = 10_000
+)
+
 // keptSpans tells what to read of the kept side in the same round in which all of the index is counted. ok is false if it
 // is better to know the kept rows first, because they may be few. Without spans they are too many to be read at once.
 func (c *joinCounter) keptSpans(ctx *sql.Context) (spans []kv.Span, id uint64, ok bool) {
@@ -315,14 +331,15 @@ func (c *joinCounter) keptSpans(ctx *sql.Context) (spans []kv.Span, id uint64, o
 	if src == nil {
 		return nil, 0, false
 	}
-	x, spans, whole, ok, err := src.spans(ctx)
-	if err != nil || !ok || !whole {
+	_, spans, whole, ok, err := src.spans(ctx)
+	stats, id := c.b.e.stats, src.t.l.desc.ID
+	if err != nil || !ok || !whole || c.access != nil && stats.rows(id) < fewKept && stats.rows(c.t.l.desc.ID) > fewCounted {
 		return nil, 0, false
 	}
-	if l := src.t.l; !c.b.e.stats.small(l.desc.ID) && c.b.e.stats.rows(l.desc.ID) > unknownRows || x == nil {
+	if !stats.small(id) && stats.rows(id) > unknownRows {
 		spans = nil
 	}
-	return spans, src.t.l.desc.ID, true
+	return spans, id, true
 }
 
 // counted notes the size of the table.
