@@ -71,16 +71,42 @@ type ReadRequest struct {
 	// AnyReplica: nothing newer than ReadTS concerns the reader (ReadTS = Limit), so a replica whose closed timestamp has
 	// reached it may answer, leaseholder or not.
 	AnyReplica bool `msg:"ar,omitempty"`
+	// Fresh: the leaseholder may place the transaction by its own reading.
+	Fresh *Fresh `msg:"fr,omitempty"`
+}
+
+// Fresh, on a request that goes to one range, says that nothing depends yet on the timestamps that the coordinator's reading
+// gave the transaction: it has neither read anything nor written outside of this request. So the leaseholder may take a
+// reading of its own and lower them to that (package replica, fresh.go), and may wait itself until what the request came to
+// is past (rule 2), if it knows that sooner than the coordinator would.
+type Fresh struct {
+	// Floor: the timestamps are not lowered below this. The transaction was planned with what holds from here on.
+	Floor clock.Timestamp `msg:"f"`
+	// Back is what the coordinator expects its own earliest to be when the answer arrives, if answering takes no time. From it
+	// the leaseholder knows how long the coordinator would have to wait. Zero: it is not to wait in the coordinator's place.
+	Back clock.Instant `msg:"b"`
+}
+
+// Placed answers Fresh.
+type Placed struct {
+	Limit clock.Timestamp `msg:"g"` // g as it is now
+	// Needed is how far the timestamp that rule 2 is owed for was from past when the request arrived, by the leaseholder's
+	// clock, and Waited how long the leaseholder waited for it.
+	Needed time.Duration `msg:"n,omitempty"`
+	Waited time.Duration `msg:"w,omitempty"`
 }
 
 // ReadResponse holds the rows: Values for Keys (empty: absent), Rows for each span.
 type ReadResponse struct {
 	Values [][]byte `msg:"v,omitempty"`
 	Rows   []Rows   `msg:"r,omitempty"`
-	// ReadTS differs from the request's if the leaseholder moved it (CanBump).
+	// ReadTS differs from the request's if the leaseholder moved it (CanBump, Fresh).
 	ReadTS clock.Timestamp `msg:"t"`
-	// Newest is the timestamp of the newest version that the answer depends on; rule 2 is owed for it.
+	// Newest is the timestamp of the newest version that the answer depends on; rule 2 is owed for it, unless Past: then it
+	// was certainly past by the clock of the node that answered.
 	Newest clock.Timestamp `msg:"n"`
+	Past   bool            `msg:"p,omitempty"`
+	Placed *Placed         `msg:"pl,omitempty"` // set if the request was Fresh and was placed
 	// Observed is a timestamp no lower than any version that this node's leases had acknowledged when the request came.
 	Observed clock.Timestamp `msg:"o"`
 	// Bumped counts the uncertain versions that moved ReadTS.
@@ -137,11 +163,16 @@ type WriteRequest struct {
 	Laid clock.Instant `msg:"l"`
 	// Owner of the transaction's locks, if it has any; otherwise Txn and Start stand in the queues of keys.
 	Owner *LockOwner `msg:"ow,omitempty"`
+	// Fresh: the leaseholder may place a one-phase commit by its own reading.
+	Fresh *Fresh `msg:"fr,omitempty"`
 }
 
-// WriteResponse says where the writes landed.
+// WriteResponse says where the writes landed. Past: a commit there was certainly past by the leaseholder's clock when it
+// answered, so that rule 2 is paid.
 type WriteResponse struct {
 	CommitTS clock.Timestamp `msg:"c"`
+	Past     bool            `msg:"p,omitempty"`
+	Placed   *Placed         `msg:"pl,omitempty"` // set if the request was Fresh and was placed
 }
 
 // State of a transaction's record.

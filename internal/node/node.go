@@ -122,7 +122,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 	ro := replica.Options{
 		RT: n.rt, Clock: o.Clock, Engines: o.Engines, Transport: o.Transport, Cluster: n.Cluster, Node: n.self.ID,
 		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick,
-		Push: n.push, Resolve: n.resolve,
+		Push: n.push, Resolve: n.resolve, Stamped: n.stamps.covers,
 		Publish: func(d kv.RangeDescriptor) error {
 			return n.Router.PublishDescriptors(n.within(publishLimit), []kv.RangeDescriptor{d})
 		},

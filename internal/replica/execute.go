@@ -50,7 +50,9 @@ func (s *Store) execute(q *kv.Request) kv.Response {
 			resp, past = r.readClosed(q)
 		}
 		if !past {
-			resp = r.serve(q)
+			placed, f := s.place(q)
+			resp = r.serve(placed)
+			f.finish(&resp)
 		}
 	}
 	if resp.Err != nil && resp.Err.Node == 0 {
@@ -199,7 +201,11 @@ func (r *Replica) evaluate(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp, s
 	}
 	return r.evaluateWith(pushed, func(env *eval.Env) eval.Result {
 		env.Skip = skip
-		return eval.Evaluate(env, q)
+		res := eval.Evaluate(env, q)
+		if r.store.opts.Unsafe.PlaceUnmarked && q.Read != nil && q.Read.Fresh != nil {
+			res.Reads = eval.Reads{}
+		}
+		return res
 	})
 }
 

@@ -47,6 +47,7 @@ type Router struct {
 	o      Options
 	cache  *cache
 	flight *flights
+	trips  trips
 	m      *Metrics
 	log    *slog.Logger
 }

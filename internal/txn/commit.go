@@ -85,7 +85,7 @@ func (t *Txn) endCommit(s state) {
 func (t *Txn) owe(ctx context.Context, err error) error {
 	if e, ok := err.(*kv.Error); ok && e.Code == kv.ErrCondition {
 		t.mu.Lock()
-		t.newest = t.newest.Forward(e.TS)
+		t.newest, t.owed = t.newest.Forward(e.TS), t.owed.Forward(e.TS)
 		t.mu.Unlock()
 		if werr := t.Release(ctx); werr != nil {
 			return werr
@@ -115,10 +115,9 @@ func (t *Txn) commitWrites(ctx context.Context, puts []kv.Put) (kind string, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c.Less(t.ord.r) {
+	if !t.committedAt(c, kind) {
 		panic(fmt.Sprintf("txn: X3: committed at %s, below the read timestamp %s", c, t.ord.r))
 	}
-	t.commitTS = c
 	return kind, nil
 }
 

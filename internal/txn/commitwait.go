@@ -48,9 +48,9 @@ func (t *Txn) Release(ctx context.Context) error {
 		return nil
 	}
 	t.mu.Lock()
-	newest, reading := t.newest, t.ord.reading
+	owed, reading, paid := t.owed, t.ord.reading, t.takePaid()
 	t.mu.Unlock()
-	return t.db.finishPast(ctx, newest, reading, t.db.m.ReadWait, &t.db.stats.readWait)
+	return t.db.finishPast(ctx, owed, reading, paid, t.db.m.ReadWait, &t.db.stats.readWait)
 }
 
 // releaseCommit waits for the commit's own timestamp and for what was read. The transaction is decided, so the caller's
@@ -58,27 +58,28 @@ func (t *Txn) Release(ctx context.Context) error {
 func (t *Txn) releaseCommit(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	t.mu.Lock()
-	c, newest, reading := t.commitTS, t.newest, t.ord.reading
+	c, owed, reading, paid := t.commitTS, t.owed, t.ord.reading, t.takePaid()
+	past := t.past
 	t.mu.Unlock()
-	if t.db.o.Unsafe.NoCommitWait {
+	if t.db.o.Unsafe.NoCommitWait || past { // some node's clock has passed it: that is as good as ours
 		c = clock.Timestamp{}
 	}
 	if !t.db.o.Unsafe.NoReadWait {
-		c = c.Forward(newest)
+		c = c.Forward(owed)
 	}
-	return t.db.finishPast(ctx, c, reading, t.db.m.CommitWait, &t.db.stats.commitWait)
+	return t.db.finishPast(ctx, c, reading, paid, t.db.m.CommitWait, &t.db.stats.commitWait)
 }
 
 // finishPast waits, and accounts for it: needed is what the wait would have been right at the start of the transaction,
-// actual what is left of it now that everything else was done meanwhile.
-func (db *DB) finishPast(ctx context.Context, ts clock.Timestamp, start clock.Interval, m waitMetrics, c *waitCounter) error {
+// actual what is left of it now that everything else was done meanwhile. What a leaseholder has waited in our place counts too.
+func (db *DB) finishPast(ctx context.Context, ts clock.Timestamp, start clock.Interval, elsewhere paid, m waitMetrics, c *waitCounter) error {
 	began := db.o.RT.Now()
 	err := db.waitPast(ctx, ts)
-	var needed time.Duration
+	needed := elsewhere.needed
 	if !ts.IsZero() {
-		needed = max(0, clock.Instant(ts.Wall).Sub(start.Earliest))
+		needed = max(needed, clock.Instant(ts.Wall).Sub(start.Earliest))
 	}
-	actual := db.o.RT.Now() - began
+	actual := elsewhere.waited + db.o.RT.Now() - began
 	m.Needed.Observe(needed.Seconds())
 	m.Actual.Observe(actual.Seconds())
 	c.add(needed, actual)

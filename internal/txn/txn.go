@@ -33,12 +33,16 @@ type Txn struct {
 	started  bool            // ord and age are set
 	age      clock.Timestamp // of the first attempt
 	ord      order
+	standing standing // whether ord may still be lowered
 	observed observed
 	reads    readSet
 	takes    int // how often answers were added to reads
 	writes   buffer
-	newest   clock.Timestamp // the newest version that was read: rule 2 is owed for it
+	newest   clock.Timestamp // the newest version that was read
+	owed     clock.Timestamp // the newest that rule 2 is owed for
 	commitTS clock.Timestamp
+	past     bool // commitTS is: rule 2 is paid for it
+	paid     paid
 	sent     bool
 	guard    Guard // asked before a commit (ahead.go)
 	locks    *Locks
@@ -234,14 +238,10 @@ func (t *Txn) Rollback(context.Context) {
 	t.endLocks()
 }
 
-// ReadTimestamp is the timestamp at which the transaction reads. It can still move up.
+// ReadTimestamp is the timestamp at which the transaction reads. It can still move up, and from now on not down.
 func (t *Txn) ReadTimestamp(ctx context.Context) (clock.Timestamp, error) {
-	if _, err := t.ready(ctx); err != nil {
-		return clock.Timestamp{}, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.ord.r, nil
+	ord, err := t.window(ctx, func(s *standing) { s.told = true })
+	return ord.r, err
 }
 
 // CommitTimestamp is the timestamp of a committed transaction that has written something.
