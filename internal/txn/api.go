@@ -55,6 +55,8 @@ type Options struct {
 	AgeOf clock.Timestamp
 	// Locks of the attempt that this transaction repeats (Txn.HandOver): it has kept its turn.
 	Locks *Locks
+	// StatsOf the attempt that this transaction repeats: they are counted on.
+	StatsOf TxnStats
 }
 
 // KeyValue is a row that was read.

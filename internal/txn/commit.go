@@ -34,7 +34,9 @@ func (t *Txn) Commit(ctx context.Context) error {
 	}
 	kind := kindReadOnly
 	if len(puts) > 0 {
+		t.account.committing()
 		kind, err = t.commitWrites(ctx, puts)
+		t.account.committed()
 		if err != nil {
 			t.endCommit(aborted)
 			return t.owe(ctx, err)

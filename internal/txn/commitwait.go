@@ -50,7 +50,7 @@ func (t *Txn) Release(ctx context.Context) error {
 	t.mu.Lock()
 	owed, reading, paid := t.owed, t.ord.reading, t.takePaid()
 	t.mu.Unlock()
-	return t.db.finishPast(ctx, owed, reading, paid, t.db.m.ReadWait, &t.db.stats.readWait)
+	return t.finishPast(ctx, owed, reading, paid, false)
 }
 
 // releaseCommit waits for the commit's own timestamp and for what was read. The transaction is decided, so the caller's
@@ -67,12 +67,17 @@ func (t *Txn) releaseCommit(ctx context.Context) error {
 	if !t.db.o.Unsafe.NoReadWait {
 		c = c.Forward(owed)
 	}
-	return t.db.finishPast(ctx, c, reading, paid, t.db.m.CommitWait, &t.db.stats.commitWait)
+	return t.finishPast(ctx, c, reading, paid, true)
 }
 
 // finishPast waits, and accounts for it: needed is what the wait would have been right at the start of the transaction,
 // actual what is left of it now that everything else was done meanwhile. What a leaseholder has waited in our place counts too.
-func (db *DB) finishPast(ctx context.Context, ts clock.Timestamp, start clock.Interval, elsewhere paid, m waitMetrics, c *waitCounter) error {
+func (t *Txn) finishPast(ctx context.Context, ts clock.Timestamp, start clock.Interval, elsewhere paid, commit bool) error {
+	db := t.db
+	m, c := &db.m.ReadWait, &db.stats.readWait
+	if commit {
+		m, c = &db.m.CommitWait, &db.stats.commitWait
+	}
 	began := db.o.RT.Now()
 	err := db.waitPast(ctx, ts)
 	needed := elsewhere.needed
@@ -83,5 +88,6 @@ func (db *DB) finishPast(ctx context.Context, ts clock.Timestamp, start clock.In
 	m.Needed.Observe(needed.Seconds())
 	m.Actual.Observe(actual.Seconds())
 	c.add(needed, actual)
+	t.account.waited(commit, needed, actual)
 	return err
 }

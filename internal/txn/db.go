@@ -83,6 +83,7 @@ func (db *DB) Close(limit time.Duration) {
 func (db *DB) Begin(o Options) *Txn {
 	o.ReadOnly = o.ReadOnly || !o.Past.Present()
 	t := &Txn{db: db, o: o, id: db.newID(), observed: observed{}, locks: o.Locks}
+	t.account.begin(o.StatsOf, db.o.RT.Now())
 	o.Locks.heldBy(t)
 	return t
 }

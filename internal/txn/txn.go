@@ -6,7 +6,6 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
-	"github.com/longitude-db/longitude/internal/route"
 )
 
 type state uint8
@@ -46,6 +45,7 @@ type Txn struct {
 	sent     bool
 	guard    Guard // asked before a commit (ahead.go)
 	locks    *Locks
+	account  account
 }
 
 // start takes the reading at the first access (X1).
@@ -109,7 +109,7 @@ func (t *Txn) ready(ctx context.Context) (context.Context, error) {
 	if err := t.start(); err != nil {
 		return ctx, err
 	}
-	return route.WithDeadline(ctx, t.db.o.RT.Now()+t.db.o.Limit), nil
+	return t.within(ctx, t.db.o.RT.Now()+t.db.o.Limit), nil
 }
 
 // restart ends the attempt with an error that Retryable knows.
@@ -123,6 +123,7 @@ func (t *Txn) restart(err *kv.Error) error {
 	if !over {
 		t.db.countAbort()
 		t.db.countRestart(reason(err))
+		t.account.restarted(reason(err))
 	}
 	return err
 }
