@@ -64,6 +64,7 @@ func TestRounds(t *testing.T) {
 		n := w.nodes[1]
 		n.in(func(ctx context.Context) {
 			if err = n.db.Run(ctx, Options{}, read("a", "i", "q")); err == nil { // finds the ranges and their leaseholders
+				n.rt.Sleep(time.Millisecond) // else it commits where that has read
 				var last *Txn
 				err = n.db.Run(ctx, Options{}, func(ctx context.Context, x *Txn) error { last = x; return c.fn(ctx, x) })
 				st = last.Stats()
@@ -91,6 +92,9 @@ func TestStatsOfARepeatedTransaction(t *testing.T) {
 	}
 	var last *Txn
 	n.in(func(ctx context.Context) {
+		if _, err := n.router.Lookup(ctx, key("a")); err != nil {
+			t.Error(err)
+		}
 		if err := n.db.Run(ctx, Options{}, func(_ context.Context, x *Txn) error {
 			tries++
 			last = x
