@@ -159,8 +159,10 @@ type WriteRequest struct {
 	Until   clock.Timestamp `msg:"u"`
 	Refresh []Span          `msg:"rf,omitempty"` // one-phase: what was read here at ReadTS, refreshed in the same step
 	Puts    []Put           `msg:"w"`
-	// Laid is the coordinator's earliest when it sent this: expiry of an intent without a record counts from it.
-	Laid clock.Instant `msg:"l"`
+	// Laid is the coordinator's earliest when it sent this: expiry of an intent without a record counts from it. Coord is the
+	// coordinator's process: the intent is abandoned with it.
+	Laid  clock.Instant `msg:"l"`
+	Coord Process       `msg:"cp"`
 	// Owner of the transaction's locks, if it has any; otherwise Txn and Start stand in the queues of keys.
 	Owner *LockOwner `msg:"ow,omitempty"`
 	// Fresh: the leaseholder may place a one-phase commit by its own reading.
@@ -220,6 +222,7 @@ type Intent struct {
 	Anchor Key             `msg:"a"`
 	TS     clock.Timestamp `msg:"c"` // the transaction will commit at or above it
 	Laid   clock.Instant   `msg:"l"`
+	Coord  Process         `msg:"cp"`
 	Value  []byte          `msg:"v,omitempty"`
 	Delete bool            `msg:"d,omitempty"`
 }
@@ -263,8 +266,9 @@ type PushRequest struct {
 	Txn    TxnID           `msg:"t"` // the one in the way
 	Start  clock.Timestamp `msg:"st"`
 	Anchor Key             `msg:"a"`
-	Laid   clock.Instant   `msg:"l"` // of the intent that was met
-	TS     clock.Timestamp `msg:"c"` // of the intent that was met: its transaction will not commit below
+	Laid   clock.Instant   `msg:"l"`  // of the intent that was met
+	Coord  Process         `msg:"cp"` // of the intent that was met
+	TS     clock.Timestamp `msg:"c"`  // of the intent that was met: its transaction will not commit below
 	Kind   PushKind        `msg:"k"`
 	// Pusher's identity and age; the older one (lower start, then lower id) wins a PushAbort.
 	Pusher      TxnID           `msg:"pt"`

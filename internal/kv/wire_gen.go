@@ -1626,16 +1626,16 @@ func (z *InlineResponse) Msgsize() (s int) {
 func (z *Intent) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(7)
-	var zb0001Mask uint8 /* 7 bits */
+	zb0001Len := uint32(8)
+	var zb0001Mask uint8 /* 8 bits */
 	_ = zb0001Mask
 	if z.Value == nil {
 		zb0001Len--
-		zb0001Mask |= 0x20
+		zb0001Mask |= 0x40
 	}
 	if z.Delete == false {
 		zb0001Len--
-		zb0001Mask |= 0x40
+		zb0001Mask |= 0x80
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1669,12 +1669,25 @@ func (z *Intent) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Laid")
 			return
 		}
-		if (zb0001Mask & 0x20) == 0 { // if not omitted
+		// string "cp"
+		o = append(o, 0xa2, 0x63, 0x70)
+		// map header, size 2
+		// string "n"
+		o = append(o, 0x82, 0xa1, 0x6e)
+		o = msgp.AppendUint32(o, uint32(z.Coord.Node))
+		// string "s"
+		o = append(o, 0xa1, 0x73)
+		o, err = (*wireInstant)(&z.Coord.Started).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Coord", "Started")
+			return
+		}
+		if (zb0001Mask & 0x40) == 0 { // if not omitted
 			// string "v"
 			o = append(o, 0xa1, 0x76)
 			o = msgp.AppendBytes(o, z.Value)
 		}
-		if (zb0001Mask & 0x40) == 0 { // if not omitted
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
 			// string "d"
 			o = append(o, 0xa1, 0x64)
 			o = msgp.AppendBool(o, z.Delete)
@@ -1737,6 +1750,45 @@ func (z *Intent) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Laid")
 				return
 			}
+		case "cp":
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Coord")
+				return
+			}
+			for zb0003 > 0 {
+				zb0003--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Coord")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "n":
+					{
+						var zb0004 uint32
+						zb0004, bts, err = msgp.ReadUint32Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Coord", "Node")
+							return
+						}
+						z.Coord.Node = NodeID(zb0004)
+					}
+				case "s":
+					bts, err = (*wireInstant)(&z.Coord.Started).UnmarshalMsg(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord", "Started")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord")
+						return
+					}
+				}
+			}
 		case "v":
 			z.Value, bts, err = msgp.ReadBytesBytes(bts, z.Value)
 			if err != nil {
@@ -1774,7 +1826,7 @@ func (z *Intent) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Intent) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + (*wireInstant)(&z.Laid).Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + msgp.BoolSize
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + msgp.BoolSize
 	return
 }
 
@@ -2282,15 +2334,28 @@ func (z LockMode) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LockOwner) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
+	// map header, size 3
 	// string "i"
-	o = append(o, 0x82, 0xa1, 0x69)
+	o = append(o, 0x83, 0xa1, 0x69)
 	o = msgp.AppendBytes(o, (z.ID)[:])
 	// string "s"
 	o = append(o, 0xa1, 0x73)
 	o, err = (*wireTimestamp)(&z.Start).MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Start")
+		return
+	}
+	// string "cp"
+	o = append(o, 0xa2, 0x63, 0x70)
+	// map header, size 2
+	// string "n"
+	o = append(o, 0x82, 0xa1, 0x6e)
+	o = msgp.AppendUint32(o, uint32(z.Coord.Node))
+	// string "s"
+	o = append(o, 0xa1, 0x73)
+	o, err = (*wireInstant)(&z.Coord.Started).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Coord", "Started")
 		return
 	}
 	return
@@ -2326,6 +2391,45 @@ func (z *LockOwner) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Start")
 				return
 			}
+		case "cp":
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Coord")
+				return
+			}
+			for zb0002 > 0 {
+				zb0002--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Coord")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "n":
+					{
+						var zb0003 uint32
+						zb0003, bts, err = msgp.ReadUint32Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Coord", "Node")
+							return
+						}
+						z.Coord.Node = NodeID(zb0003)
+					}
+				case "s":
+					bts, err = (*wireInstant)(&z.Coord.Started).UnmarshalMsg(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord", "Started")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord")
+						return
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2340,7 +2444,7 @@ func (z *LockOwner) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *LockOwner) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Start).Msgsize()
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Start).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize()
 	return
 }
 
@@ -3559,6 +3663,75 @@ func (z *Placed) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Process) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "n"
+	o = append(o, 0x82, 0xa1, 0x6e)
+	o = msgp.AppendUint32(o, uint32(z.Node))
+	// string "s"
+	o = append(o, 0xa1, 0x73)
+	o, err = (*wireInstant)(&z.Started).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Started")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Process) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "n":
+			{
+				var zb0002 uint32
+				zb0002, bts, err = msgp.ReadUint32Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Node")
+					return
+				}
+				z.Node = NodeID(zb0002)
+			}
+		case "s":
+			bts, err = (*wireInstant)(&z.Started).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Started")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Process) Msgsize() (s int) {
+	s = 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Started).Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z PushKind) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	o = msgp.AppendUint8(o, uint8(z))
@@ -3589,9 +3762,9 @@ func (z PushKind) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *PushRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 9
+	// map header, size 10
 	// string "t"
-	o = append(o, 0x89, 0xa1, 0x74)
+	o = append(o, 0x8a, 0xa1, 0x74)
 	o = msgp.AppendBytes(o, (z.Txn)[:])
 	// string "st"
 	o = append(o, 0xa2, 0x73, 0x74)
@@ -3608,6 +3781,19 @@ func (z *PushRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o, err = (*wireInstant)(&z.Laid).MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Laid")
+		return
+	}
+	// string "cp"
+	o = append(o, 0xa2, 0x63, 0x70)
+	// map header, size 2
+	// string "n"
+	o = append(o, 0x82, 0xa1, 0x6e)
+	o = msgp.AppendUint32(o, uint32(z.Coord.Node))
+	// string "s"
+	o = append(o, 0xa1, 0x73)
+	o, err = (*wireInstant)(&z.Coord.Started).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Coord", "Started")
 		return
 	}
 	// string "c"
@@ -3686,6 +3872,45 @@ func (z *PushRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Laid")
 				return
 			}
+		case "cp":
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Coord")
+				return
+			}
+			for zb0003 > 0 {
+				zb0003--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Coord")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "n":
+					{
+						var zb0004 uint32
+						zb0004, bts, err = msgp.ReadUint32Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Coord", "Node")
+							return
+						}
+						z.Coord.Node = NodeID(zb0004)
+					}
+				case "s":
+					bts, err = (*wireInstant)(&z.Coord.Started).UnmarshalMsg(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord", "Started")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord")
+						return
+					}
+				}
+			}
 		case "c":
 			bts, err = (*wireTimestamp)(&z.TS).UnmarshalMsg(bts)
 			if err != nil {
@@ -3694,13 +3919,13 @@ func (z *PushRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		case "k":
 			{
-				var zb0003 uint8
-				zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+				var zb0005 uint8
+				zb0005, bts, err = msgp.ReadUint8Bytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Kind")
 					return
 				}
-				z.Kind = PushKind(zb0003)
+				z.Kind = PushKind(zb0005)
 			}
 		case "pt":
 			bts, err = msgp.ReadExactBytes(bts, (z.Pusher)[:])
@@ -3734,7 +3959,7 @@ func (z *PushRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *PushRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireInstant)(&z.Laid).Msgsize() + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + msgp.Uint8Size + 3 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.PusherStart).Msgsize() + 2 + (*wireTimestamp)(&z.To).Msgsize()
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + msgp.Uint8Size + 3 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.PusherStart).Msgsize() + 2 + (*wireTimestamp)(&z.To).Msgsize()
 	return
 }
 
@@ -4439,15 +4664,9 @@ func (z *ReadLock) MarshalMsg(b []byte) (o []byte, err error) {
 	if zb0001Len != 0 {
 		// string "o"
 		o = append(o, 0xa1, 0x6f)
-		// map header, size 2
-		// string "i"
-		o = append(o, 0x82, 0xa1, 0x69)
-		o = msgp.AppendBytes(o, (z.Owner.ID)[:])
-		// string "s"
-		o = append(o, 0xa1, 0x73)
-		o, err = (*wireTimestamp)(&z.Owner.Start).MarshalMsg(o)
+		o, err = z.Owner.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Owner", "Start")
+			err = msgp.WrapError(err, "Owner")
 			return
 		}
 		// string "m"
@@ -4488,59 +4707,30 @@ func (z *ReadLock) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		switch msgp.UnsafeString(field) {
 		case "o":
-			var zb0002 uint32
-			zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+			bts, err = z.Owner.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Owner")
 				return
 			}
-			for zb0002 > 0 {
-				zb0002--
-				field, bts, err = msgp.ReadMapKeyZC(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Owner")
-					return
-				}
-				switch msgp.UnsafeString(field) {
-				case "i":
-					bts, err = msgp.ReadExactBytes(bts, (z.Owner.ID)[:])
-					if err != nil {
-						err = msgp.WrapError(err, "Owner", "ID")
-						return
-					}
-				case "s":
-					bts, err = (*wireTimestamp)(&z.Owner.Start).UnmarshalMsg(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Owner", "Start")
-						return
-					}
-				default:
-					bts, err = msgp.Skip(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Owner")
-						return
-					}
-				}
-			}
 		case "m":
 			{
-				var zb0003 uint8
-				zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+				var zb0002 uint8
+				zb0002, bts, err = msgp.ReadUint8Bytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Mode")
 					return
 				}
-				z.Mode = LockMode(zb0003)
+				z.Mode = LockMode(zb0002)
 			}
 		case "p":
 			{
-				var zb0004 uint8
-				zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+				var zb0003 uint8
+				zb0003, bts, err = msgp.ReadUint8Bytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Policy")
 					return
 				}
-				z.Policy = LockPolicy(zb0004)
+				z.Policy = LockPolicy(zb0003)
 			}
 			zb0001Mask |= 0x1
 		case "w":
@@ -4573,7 +4763,7 @@ func (z *ReadLock) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ReadLock) Msgsize() (s int) {
-	s = 1 + 2 + 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Owner.Start).Msgsize() + 2 + msgp.Uint8Size + 2 + msgp.Uint8Size + 2 + msgp.DurationSize
+	s = 1 + 2 + z.Owner.Msgsize() + 2 + msgp.Uint8Size + 2 + msgp.Uint8Size + 2 + msgp.DurationSize
 	return
 }
 
@@ -7812,8 +8002,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(13)
-	var zb0001Mask uint16 /* 13 bits */
+	zb0001Len := uint32(14)
+	var zb0001Mask uint16 /* 14 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -7829,11 +8019,11 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	if z.Owner == nil {
 		zb0001Len--
-		zb0001Mask |= 0x800
+		zb0001Mask |= 0x1000
 	}
 	if z.Fresh == nil {
 		zb0001Len--
-		zb0001Mask |= 0x1000
+		zb0001Mask |= 0x2000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -7913,26 +8103,33 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Laid")
 			return
 		}
-		if (zb0001Mask & 0x800) == 0 { // if not omitted
+		// string "cp"
+		o = append(o, 0xa2, 0x63, 0x70)
+		// map header, size 2
+		// string "n"
+		o = append(o, 0x82, 0xa1, 0x6e)
+		o = msgp.AppendUint32(o, uint32(z.Coord.Node))
+		// string "s"
+		o = append(o, 0xa1, 0x73)
+		o, err = (*wireInstant)(&z.Coord.Started).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Coord", "Started")
+			return
+		}
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
 			// string "ow"
 			o = append(o, 0xa2, 0x6f, 0x77)
 			if z.Owner == nil {
 				o = msgp.AppendNil(o)
 			} else {
-				// map header, size 2
-				// string "i"
-				o = append(o, 0x82, 0xa1, 0x69)
-				o = msgp.AppendBytes(o, (z.Owner.ID)[:])
-				// string "s"
-				o = append(o, 0xa1, 0x73)
-				o, err = (*wireTimestamp)(&z.Owner.Start).MarshalMsg(o)
+				o, err = z.Owner.MarshalMsg(o)
 				if err != nil {
-					err = msgp.WrapError(err, "Owner", "Start")
+					err = msgp.WrapError(err, "Owner")
 					return
 				}
 			}
 		}
-		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
 			// string "fr"
 			o = append(o, 0xa2, 0x66, 0x72)
 			if z.Fresh == nil {
@@ -8078,6 +8275,45 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Laid")
 				return
 			}
+		case "cp":
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Coord")
+				return
+			}
+			for zb0005 > 0 {
+				zb0005--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Coord")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "n":
+					{
+						var zb0006 uint32
+						zb0006, bts, err = msgp.ReadUint32Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Coord", "Node")
+							return
+						}
+						z.Coord.Node = NodeID(zb0006)
+					}
+				case "s":
+					bts, err = (*wireInstant)(&z.Coord.Started).UnmarshalMsg(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord", "Started")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord")
+						return
+					}
+				}
+			}
 		case "ow":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -8089,39 +8325,10 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Owner == nil {
 					z.Owner = new(LockOwner)
 				}
-				var zb0005 uint32
-				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				bts, err = z.Owner.UnmarshalMsg(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Owner")
 					return
-				}
-				for zb0005 > 0 {
-					zb0005--
-					field, bts, err = msgp.ReadMapKeyZC(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Owner")
-						return
-					}
-					switch msgp.UnsafeString(field) {
-					case "i":
-						bts, err = msgp.ReadExactBytes(bts, (z.Owner.ID)[:])
-						if err != nil {
-							err = msgp.WrapError(err, "Owner", "ID")
-							return
-						}
-					case "s":
-						bts, err = (*wireTimestamp)(&z.Owner.Start).UnmarshalMsg(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Owner", "Start")
-							return
-						}
-					default:
-						bts, err = msgp.Skip(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Owner")
-							return
-						}
-					}
 				}
 			}
 			zb0001Mask |= 0x8
@@ -8136,14 +8343,14 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Fresh == nil {
 					z.Fresh = new(Fresh)
 				}
-				var zb0006 uint32
-				zb0006, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0007 uint32
+				zb0007, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Fresh")
 					return
 				}
-				for zb0006 > 0 {
-					zb0006--
+				for zb0007 > 0 {
+					zb0007--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Fresh")
@@ -8212,11 +8419,11 @@ func (z *WriteRequest) Msgsize() (s int) {
 	for za0003 := range z.Puts {
 		s += z.Puts[za0003].Msgsize()
 	}
-	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3
+	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 3
 	if z.Owner == nil {
 		s += msgp.NilSize
 	} else {
-		s += 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Owner.Start).Msgsize()
+		s += z.Owner.Msgsize()
 	}
 	s += 3
 	if z.Fresh == nil {

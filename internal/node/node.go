@@ -148,6 +148,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 	})
 	n.DB = txn.Open(txn.DBOptions{
 		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe, SafeTime: n.Store.SafeTime,
+		Process: kv.Process{Node: n.self.ID, Started: n.self.Started},
 		Metrics: n.Metrics.Txn, Log: n.log,
 	})
 	return nil

@@ -223,7 +223,7 @@ func (r *Replica) evaluateWith(pushed map[kv.TxnID]clock.Timestamp, fn func(*eva
 	}
 	res := fn(&eval.Env{
 		Reader: r.store.opts.Engines.State, Desc: d, Cache: r.reads, Now: now, Node: r.store.opts.Node,
-		Observed: &r.store.observed, LeaseStart: view.low, Pushed: pushed,
+		Observed: &r.store.observed, LeaseStart: view.low, Pushed: pushed, Gone: r.store.opts.Cluster.Gone,
 	})
 	if len(res.Conflicts) > 0 {
 		return d, view, res, nil

@@ -95,7 +95,7 @@ func (t *Txn) lockOwner() *Locks {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.locks == nil {
-		t.locks = &Locks{db: t.db, owner: kv.LockOwner{ID: t.id, Start: t.age}, begun: t.db.o.RT.Now(), holder: t}
+		t.locks = &Locks{db: t.db, owner: kv.LockOwner{ID: t.id, Start: t.age, Coord: t.db.o.Process}, begun: t.db.o.RT.Now(), holder: t}
 		t.db.locks.add(t.locks)
 	}
 	return t.locks
