@@ -24,6 +24,9 @@ type Options struct {
 	Promise time.Duration
 	// Interval is the time between two heartbeats; default 250 ms, and at most a quarter of Promise.
 	Interval time.Duration
+	// Silence is after how long without a heartbeat what a node's process was to do is given up (Gone); default 5 intervals.
+	// Shorter: what a dead coordinator left is out of the way sooner, and one that was only slow restarts its transactions.
+	Silence time.Duration
 	// Slack is by how much the durable high water is rounded up; default Promise. Longer: fewer syncs, but a node that
 	// was killed waits longer before it votes.
 	Slack time.Duration
@@ -68,6 +71,9 @@ func (o *Options) fill() error {
 		o.Interval = 250 * time.Millisecond
 	}
 	o.Interval = min(o.Interval, o.Promise/4)
+	if o.Silence == 0 {
+		o.Silence = 5 * o.Interval
+	}
 	if o.Slack == 0 {
 		o.Slack = o.Promise
 	}
@@ -91,6 +97,8 @@ type Cluster struct {
 	onSupport []func()
 	stopped   bool
 
+	began time.Duration // on the runtime's clock; before that nobody was heard
+
 	fenceMu   sync.Mutex // orders decisions about the clock's fence; held over nothing that blocks
 	persistMu sync.Mutex // one Persist at a time; held over the sync, not over a wait of the runtime
 }
@@ -102,6 +110,7 @@ func New(o Options) (*Cluster, error) {
 	}
 	return &Cluster{
 		opts:     o,
+		began:    o.RT.Now(),
 		promises: newPromises(o.Promise, o.Slack, o.HighWater),
 		gossip:   newGossip(o.Self, o.Nodes),
 		vote:     clock.NewVote(uint32(o.Self.ID), o.Vote),

@@ -122,6 +122,21 @@ func (c *Cluster) aliveLocked(id kv.NodeID) bool {
 	return ok && c.opts.RT.Now()-at < c.opts.Promise
 }
 
+// Gone reports whether a process has ended, or seems to: its node has started again since, or was not heard of for some
+// heartbeats (Options.Silence). The first is certain. The second is a guess, for those who wait for something that the process
+// was to do and may have it given up; whatever that is must be safe if the process is alive after all.
+func (c *Cluster) Gone(p kv.Process) bool {
+	if p.Node == 0 {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n, known := c.gossip.nodes[p.Node]; known && n.Started > p.Started {
+		return true
+	}
+	return p.Node != c.opts.Self.ID && c.opts.RT.Now()-max(c.gossip.heard[p.Node], c.began) > c.opts.Silence
+}
+
 // FirstRange is the descriptor of the range that holds meta, as far as it is known.
 func (c *Cluster) FirstRange() (kv.RangeDescriptor, bool) {
 	c.mu.Lock()

@@ -12,10 +12,18 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/longitude-db/longitude/clock"
 )
 
 // NodeID names a node; 0 names none. A node has one store, so it names that too.
 type NodeID uint32
+
+// Process is a node's process, from its start to its end. Node 0: none in particular.
+type Process struct {
+	Node    NodeID        `msg:"n"`
+	Started clock.Instant `msg:"s"` // NodeInfo.Started: a later process of the node has a later one
+}
 
 // RangeID names a range; 0 names none.
 type RangeID uint64

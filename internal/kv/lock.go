@@ -28,10 +28,12 @@ const (
 	LockSkip
 )
 
-// LockOwner is a transaction over all its attempts: locks outlive a restart. Start is that of the first attempt.
+// LockOwner is a transaction over all its attempts: locks outlive a restart. Start is that of the first attempt. Its locks go
+// with its coordinator's process.
 type LockOwner struct {
 	ID    TxnID           `msg:"i"`
 	Start clock.Timestamp `msg:"s"`
+	Coord Process         `msg:"cp"`
 }
 
 // ReadLock says how a locking read locks.

@@ -73,6 +73,8 @@ type ReadRequest struct {
 	AnyReplica bool `msg:"ar,omitempty"`
 	// Groups has the rows of the spans counted where they are, instead of returned. In all else it is the same read.
 	Groups *Grouping `msg:"gr,omitempty"`
+	// Fresh: the leaseholder may place the transaction by its own reading.
+	Fresh *Fresh `msg:"fr,omitempty"`
 }
 
 // Grouping says which rows of a span count as one group: those whose keys are equal up to the end of the last of Columns,
@@ -84,14 +86,38 @@ type Grouping struct {
 	First bool `msg:"f,omitempty"`
 }
 
+// Fresh, on a request that goes to one range, says that nothing depends yet on the timestamps that the coordinator's reading
+// gave the transaction: it has neither read anything nor written outside of this request. So the leaseholder may take a
+// reading of its own and lower them to that (package replica, fresh.go), and may wait itself until what the request came to
+// is past (rule 2), if it knows that sooner than the coordinator would.
+type Fresh struct {
+	// Floor: the timestamps are not lowered below this. The transaction was planned with what holds from here on.
+	Floor clock.Timestamp `msg:"f"`
+	// Back is what the coordinator expects its own earliest to be when the answer arrives, if answering takes no time. From it
+	// the leaseholder knows how long the coordinator would have to wait. Zero: it is not to wait in the coordinator's place.
+	Back clock.Instant `msg:"b"`
+}
+
+// Placed answers Fresh.
+type Placed struct {
+	Limit clock.Timestamp `msg:"g"` // g as it is now
+	// Needed is how far the timestamp that rule 2 is owed for was from past when the request arrived, by the leaseholder's
+	// clock, and Waited how long the leaseholder waited for it.
+	Needed time.Duration `msg:"n,omitempty"`
+	Waited time.Duration `msg:"w,omitempty"`
+}
+
 // ReadResponse holds the rows: Values for Keys (empty: absent), Rows for each span.
 type ReadResponse struct {
 	Values [][]byte `msg:"v,omitempty"`
 	Rows   []Rows   `msg:"r,omitempty"`
-	// ReadTS differs from the request's if the leaseholder moved it (CanBump).
+	// ReadTS differs from the request's if the leaseholder moved it (CanBump, Fresh).
 	ReadTS clock.Timestamp `msg:"t"`
-	// Newest is the timestamp of the newest version that the answer depends on; rule 2 is owed for it.
+	// Newest is the timestamp of the newest version that the answer depends on; rule 2 is owed for it, unless Past: then it
+	// was certainly past by the clock of the node that answered.
 	Newest clock.Timestamp `msg:"n"`
+	Past   bool            `msg:"p,omitempty"`
+	Placed *Placed         `msg:"pl,omitempty"` // set if the request was Fresh and was placed
 	// Observed is a timestamp no lower than any version that this node's leases had acknowledged when the request came.
 	Observed clock.Timestamp `msg:"o"`
 	// Bumped counts the uncertain versions that moved ReadTS.
@@ -148,18 +174,25 @@ type WriteRequest struct {
 	Until   clock.Timestamp `msg:"u"`
 	Refresh []Span          `msg:"rf,omitempty"` // one-phase: what was read here at ReadTS, refreshed in the same step
 	Puts    []Put           `msg:"w"`
-	// Laid is the coordinator's earliest when it sent this: expiry of an intent without a record counts from it.
-	Laid clock.Instant `msg:"l"`
+	// Laid is the coordinator's earliest when it sent this: expiry of an intent without a record counts from it. Coord is the
+	// coordinator's process: the intent is abandoned with it.
+	Laid  clock.Instant `msg:"l"`
+	Coord Process       `msg:"cp"`
 	// Owner of the transaction's locks, if it has any; otherwise Txn and Start stand in the queues of keys.
 	Owner *LockOwner `msg:"ow,omitempty"`
 	// Wait bounds the waiting for locks and for older transactions; then the answer is ErrWaited. 0: as long as the range
 	// lets anybody wait.
 	Wait time.Duration `msg:"lw,omitempty"`
+	// Fresh: the leaseholder may place a one-phase commit by its own reading.
+	Fresh *Fresh `msg:"fr,omitempty"`
 }
 
-// WriteResponse says where the writes landed.
+// WriteResponse says where the writes landed. Past: a commit there was certainly past by the leaseholder's clock when it
+// answered, so that rule 2 is paid.
 type WriteResponse struct {
 	CommitTS clock.Timestamp `msg:"c"`
+	Past     bool            `msg:"p,omitempty"`
+	Placed   *Placed         `msg:"pl,omitempty"` // set if the request was Fresh and was placed
 }
 
 // State of a transaction's record.
@@ -207,6 +240,7 @@ type Intent struct {
 	Anchor Key             `msg:"a"`
 	TS     clock.Timestamp `msg:"c"` // the transaction will commit at or above it
 	Laid   clock.Instant   `msg:"l"`
+	Coord  Process         `msg:"cp"`
 	Value  []byte          `msg:"v,omitempty"`
 	Delete bool            `msg:"d,omitempty"`
 }
@@ -250,8 +284,9 @@ type PushRequest struct {
 	Txn    TxnID           `msg:"t"` // the one in the way
 	Start  clock.Timestamp `msg:"st"`
 	Anchor Key             `msg:"a"`
-	Laid   clock.Instant   `msg:"l"` // of the intent that was met
-	TS     clock.Timestamp `msg:"c"` // of the intent that was met: its transaction will not commit below
+	Laid   clock.Instant   `msg:"l"`  // of the intent that was met
+	Coord  Process         `msg:"cp"` // of the intent that was met
+	TS     clock.Timestamp `msg:"c"`  // of the intent that was met: its transaction will not commit below
 	Kind   PushKind        `msg:"k"`
 	// Pusher's identity and age; the older one (lower start, then lower id) wins a PushAbort.
 	Pusher      TxnID           `msg:"pt"`

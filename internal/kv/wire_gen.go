@@ -1137,6 +1137,75 @@ func (z *Error) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Fresh) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "f"
+	o = append(o, 0x82, 0xa1, 0x66)
+	o, err = (*wireTimestamp)(&z.Floor).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Floor")
+		return
+	}
+	// string "b"
+	o = append(o, 0xa1, 0x62)
+	o, err = (*wireInstant)(&z.Back).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Back")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Fresh) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "f":
+			bts, err = (*wireTimestamp)(&z.Floor).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Floor")
+				return
+			}
+		case "b":
+			bts, err = (*wireInstant)(&z.Back).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Back")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Fresh) Msgsize() (s int) {
+	s = 1 + 2 + (*wireTimestamp)(&z.Floor).Msgsize() + 2 + (*wireInstant)(&z.Back).Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Grouping) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
@@ -1661,16 +1730,16 @@ func (z *InlineResponse) Msgsize() (s int) {
 func (z *Intent) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(7)
-	var zb0001Mask uint8 /* 7 bits */
+	zb0001Len := uint32(8)
+	var zb0001Mask uint8 /* 8 bits */
 	_ = zb0001Mask
 	if z.Value == nil {
 		zb0001Len--
-		zb0001Mask |= 0x20
+		zb0001Mask |= 0x40
 	}
 	if z.Delete == false {
 		zb0001Len--
-		zb0001Mask |= 0x40
+		zb0001Mask |= 0x80
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1704,12 +1773,25 @@ func (z *Intent) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Laid")
 			return
 		}
-		if (zb0001Mask & 0x20) == 0 { // if not omitted
+		// string "cp"
+		o = append(o, 0xa2, 0x63, 0x70)
+		// map header, size 2
+		// string "n"
+		o = append(o, 0x82, 0xa1, 0x6e)
+		o = msgp.AppendUint32(o, uint32(z.Coord.Node))
+		// string "s"
+		o = append(o, 0xa1, 0x73)
+		o, err = (*wireInstant)(&z.Coord.Started).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Coord", "Started")
+			return
+		}
+		if (zb0001Mask & 0x40) == 0 { // if not omitted
 			// string "v"
 			o = append(o, 0xa1, 0x76)
 			o = msgp.AppendBytes(o, z.Value)
 		}
-		if (zb0001Mask & 0x40) == 0 { // if not omitted
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
 			// string "d"
 			o = append(o, 0xa1, 0x64)
 			o = msgp.AppendBool(o, z.Delete)
@@ -1772,6 +1854,45 @@ func (z *Intent) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Laid")
 				return
 			}
+		case "cp":
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Coord")
+				return
+			}
+			for zb0003 > 0 {
+				zb0003--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Coord")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "n":
+					{
+						var zb0004 uint32
+						zb0004, bts, err = msgp.ReadUint32Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Coord", "Node")
+							return
+						}
+						z.Coord.Node = NodeID(zb0004)
+					}
+				case "s":
+					bts, err = (*wireInstant)(&z.Coord.Started).UnmarshalMsg(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord", "Started")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord")
+						return
+					}
+				}
+			}
 		case "v":
 			z.Value, bts, err = msgp.ReadBytesBytes(bts, z.Value)
 			if err != nil {
@@ -1809,7 +1930,7 @@ func (z *Intent) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Intent) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + (*wireInstant)(&z.Laid).Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + msgp.BoolSize
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + msgp.BoolSize
 	return
 }
 
@@ -2336,15 +2457,28 @@ func (z LockMode) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *LockOwner) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 2
+	// map header, size 3
 	// string "i"
-	o = append(o, 0x82, 0xa1, 0x69)
+	o = append(o, 0x83, 0xa1, 0x69)
 	o = msgp.AppendBytes(o, (z.ID)[:])
 	// string "s"
 	o = append(o, 0xa1, 0x73)
 	o, err = (*wireTimestamp)(&z.Start).MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Start")
+		return
+	}
+	// string "cp"
+	o = append(o, 0xa2, 0x63, 0x70)
+	// map header, size 2
+	// string "n"
+	o = append(o, 0x82, 0xa1, 0x6e)
+	o = msgp.AppendUint32(o, uint32(z.Coord.Node))
+	// string "s"
+	o = append(o, 0xa1, 0x73)
+	o, err = (*wireInstant)(&z.Coord.Started).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Coord", "Started")
 		return
 	}
 	return
@@ -2380,6 +2514,45 @@ func (z *LockOwner) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Start")
 				return
 			}
+		case "cp":
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Coord")
+				return
+			}
+			for zb0002 > 0 {
+				zb0002--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Coord")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "n":
+					{
+						var zb0003 uint32
+						zb0003, bts, err = msgp.ReadUint32Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Coord", "Node")
+							return
+						}
+						z.Coord.Node = NodeID(zb0003)
+					}
+				case "s":
+					bts, err = (*wireInstant)(&z.Coord.Started).UnmarshalMsg(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord", "Started")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord")
+						return
+					}
+				}
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2394,7 +2567,7 @@ func (z *LockOwner) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *LockOwner) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Start).Msgsize()
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Start).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize()
 	return
 }
 
@@ -3505,6 +3678,183 @@ func (z *NodeInfo) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Placed) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
+	_ = zb0001Mask
+	if z.Needed == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x2
+	}
+	if z.Waited == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x4
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "g"
+		o = append(o, 0xa1, 0x67)
+		o, err = (*wireTimestamp)(&z.Limit).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Limit")
+			return
+		}
+		if (zb0001Mask & 0x2) == 0 { // if not omitted
+			// string "n"
+			o = append(o, 0xa1, 0x6e)
+			o = msgp.AppendDuration(o, z.Needed)
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "w"
+			o = append(o, 0xa1, 0x77)
+			o = msgp.AppendDuration(o, z.Waited)
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Placed) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	var zb0001Mask uint8 /* 2 bits */
+	_ = zb0001Mask
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "g":
+			bts, err = (*wireTimestamp)(&z.Limit).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Limit")
+				return
+			}
+		case "n":
+			z.Needed, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Needed")
+				return
+			}
+			zb0001Mask |= 0x1
+		case "w":
+			z.Waited, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Waited")
+				return
+			}
+			zb0001Mask |= 0x2
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	// Clear omitted fields.
+	if zb0001Mask != 0x3 {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Needed = 0
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.Waited = 0
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Placed) Msgsize() (s int) {
+	s = 1 + 2 + (*wireTimestamp)(&z.Limit).Msgsize() + 2 + msgp.DurationSize + 2 + msgp.DurationSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *Process) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "n"
+	o = append(o, 0x82, 0xa1, 0x6e)
+	o = msgp.AppendUint32(o, uint32(z.Node))
+	// string "s"
+	o = append(o, 0xa1, 0x73)
+	o, err = (*wireInstant)(&z.Started).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Started")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Process) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "n":
+			{
+				var zb0002 uint32
+				zb0002, bts, err = msgp.ReadUint32Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Node")
+					return
+				}
+				z.Node = NodeID(zb0002)
+			}
+		case "s":
+			bts, err = (*wireInstant)(&z.Started).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Started")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Process) Msgsize() (s int) {
+	s = 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Started).Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z PushKind) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	o = msgp.AppendUint8(o, uint8(z))
@@ -3535,9 +3885,9 @@ func (z PushKind) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *PushRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 9
+	// map header, size 10
 	// string "t"
-	o = append(o, 0x89, 0xa1, 0x74)
+	o = append(o, 0x8a, 0xa1, 0x74)
 	o = msgp.AppendBytes(o, (z.Txn)[:])
 	// string "st"
 	o = append(o, 0xa2, 0x73, 0x74)
@@ -3554,6 +3904,19 @@ func (z *PushRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o, err = (*wireInstant)(&z.Laid).MarshalMsg(o)
 	if err != nil {
 		err = msgp.WrapError(err, "Laid")
+		return
+	}
+	// string "cp"
+	o = append(o, 0xa2, 0x63, 0x70)
+	// map header, size 2
+	// string "n"
+	o = append(o, 0x82, 0xa1, 0x6e)
+	o = msgp.AppendUint32(o, uint32(z.Coord.Node))
+	// string "s"
+	o = append(o, 0xa1, 0x73)
+	o, err = (*wireInstant)(&z.Coord.Started).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Coord", "Started")
 		return
 	}
 	// string "c"
@@ -3632,6 +3995,45 @@ func (z *PushRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Laid")
 				return
 			}
+		case "cp":
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Coord")
+				return
+			}
+			for zb0003 > 0 {
+				zb0003--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Coord")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "n":
+					{
+						var zb0004 uint32
+						zb0004, bts, err = msgp.ReadUint32Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Coord", "Node")
+							return
+						}
+						z.Coord.Node = NodeID(zb0004)
+					}
+				case "s":
+					bts, err = (*wireInstant)(&z.Coord.Started).UnmarshalMsg(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord", "Started")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord")
+						return
+					}
+				}
+			}
 		case "c":
 			bts, err = (*wireTimestamp)(&z.TS).UnmarshalMsg(bts)
 			if err != nil {
@@ -3640,13 +4042,13 @@ func (z *PushRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		case "k":
 			{
-				var zb0003 uint8
-				zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+				var zb0005 uint8
+				zb0005, bts, err = msgp.ReadUint8Bytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Kind")
 					return
 				}
-				z.Kind = PushKind(zb0003)
+				z.Kind = PushKind(zb0005)
 			}
 		case "pt":
 			bts, err = msgp.ReadExactBytes(bts, (z.Pusher)[:])
@@ -3680,7 +4082,7 @@ func (z *PushRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *PushRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireInstant)(&z.Laid).Msgsize() + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + msgp.Uint8Size + 3 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.PusherStart).Msgsize() + 2 + (*wireTimestamp)(&z.To).Msgsize()
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + msgp.Uint8Size + 3 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.PusherStart).Msgsize() + 2 + (*wireTimestamp)(&z.To).Msgsize()
 	return
 }
 
@@ -4385,15 +4787,9 @@ func (z *ReadLock) MarshalMsg(b []byte) (o []byte, err error) {
 	if zb0001Len != 0 {
 		// string "o"
 		o = append(o, 0xa1, 0x6f)
-		// map header, size 2
-		// string "i"
-		o = append(o, 0x82, 0xa1, 0x69)
-		o = msgp.AppendBytes(o, (z.Owner.ID)[:])
-		// string "s"
-		o = append(o, 0xa1, 0x73)
-		o, err = (*wireTimestamp)(&z.Owner.Start).MarshalMsg(o)
+		o, err = z.Owner.MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Owner", "Start")
+			err = msgp.WrapError(err, "Owner")
 			return
 		}
 		// string "m"
@@ -4434,59 +4830,30 @@ func (z *ReadLock) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		switch msgp.UnsafeString(field) {
 		case "o":
-			var zb0002 uint32
-			zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+			bts, err = z.Owner.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Owner")
 				return
 			}
-			for zb0002 > 0 {
-				zb0002--
-				field, bts, err = msgp.ReadMapKeyZC(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Owner")
-					return
-				}
-				switch msgp.UnsafeString(field) {
-				case "i":
-					bts, err = msgp.ReadExactBytes(bts, (z.Owner.ID)[:])
-					if err != nil {
-						err = msgp.WrapError(err, "Owner", "ID")
-						return
-					}
-				case "s":
-					bts, err = (*wireTimestamp)(&z.Owner.Start).UnmarshalMsg(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Owner", "Start")
-						return
-					}
-				default:
-					bts, err = msgp.Skip(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Owner")
-						return
-					}
-				}
-			}
 		case "m":
 			{
-				var zb0003 uint8
-				zb0003, bts, err = msgp.ReadUint8Bytes(bts)
+				var zb0002 uint8
+				zb0002, bts, err = msgp.ReadUint8Bytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Mode")
 					return
 				}
-				z.Mode = LockMode(zb0003)
+				z.Mode = LockMode(zb0002)
 			}
 		case "p":
 			{
-				var zb0004 uint8
-				zb0004, bts, err = msgp.ReadUint8Bytes(bts)
+				var zb0003 uint8
+				zb0003, bts, err = msgp.ReadUint8Bytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Policy")
 					return
 				}
-				z.Policy = LockPolicy(zb0004)
+				z.Policy = LockPolicy(zb0003)
 			}
 			zb0001Mask |= 0x1
 		case "w":
@@ -4519,7 +4886,7 @@ func (z *ReadLock) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ReadLock) Msgsize() (s int) {
-	s = 1 + 2 + 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Owner.Start).Msgsize() + 2 + msgp.Uint8Size + 2 + msgp.Uint8Size + 2 + msgp.DurationSize
+	s = 1 + 2 + z.Owner.Msgsize() + 2 + msgp.Uint8Size + 2 + msgp.Uint8Size + 2 + msgp.DurationSize
 	return
 }
 
@@ -4527,8 +4894,8 @@ func (z *ReadLock) Msgsize() (s int) {
 func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(13)
-	var zb0001Mask uint16 /* 13 bits */
+	zb0001Len := uint32(14)
+	var zb0001Mask uint16 /* 14 bits */
 	_ = zb0001Mask
 	if z.CanBump == false {
 		zb0001Len--
@@ -4561,6 +4928,10 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Groups == nil {
 		zb0001Len--
 		zb0001Mask |= 0x1000
+	}
+	if z.Fresh == nil {
+		zb0001Len--
+		zb0001Mask |= 0x2000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -4690,6 +5061,29 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
+			// string "fr"
+			o = append(o, 0xa2, 0x66, 0x72)
+			if z.Fresh == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// map header, size 2
+				// string "f"
+				o = append(o, 0x82, 0xa1, 0x66)
+				o, err = (*wireTimestamp)(&z.Fresh.Floor).MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Fresh", "Floor")
+					return
+				}
+				// string "b"
+				o = append(o, 0xa1, 0x62)
+				o, err = (*wireInstant)(&z.Fresh.Back).MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Fresh", "Back")
+					return
+				}
+			}
+		}
 	}
 	return
 }
@@ -4704,7 +5098,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 8 bits */
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -4900,6 +5294,53 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x80
+		case "fr":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Fresh = nil
+			} else {
+				if z.Fresh == nil {
+					z.Fresh = new(Fresh)
+				}
+				var zb0006 uint32
+				zb0006, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Fresh")
+					return
+				}
+				for zb0006 > 0 {
+					zb0006--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Fresh")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "f":
+						bts, err = (*wireTimestamp)(&z.Fresh.Floor).UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Fresh", "Floor")
+							return
+						}
+					case "b":
+						bts, err = (*wireInstant)(&z.Fresh.Back).UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Fresh", "Back")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Fresh")
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x100
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -4909,7 +5350,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xff {
+	if zb0001Mask != 0x1ff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.CanBump = false
 		}
@@ -4933,6 +5374,9 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x80) == 0 {
 			z.Groups = nil
+		}
+		if (zb0001Mask & 0x100) == 0 {
+			z.Fresh = nil
 		}
 	}
 	o = bts
@@ -4961,6 +5405,12 @@ func (z *ReadRequest) Msgsize() (s int) {
 	} else {
 		s += 1 + 2 + msgp.IntSize + 2 + msgp.BytesPrefixSize + len(z.Groups.Columns) + 2 + msgp.BoolSize
 	}
+	s += 3
+	if z.Fresh == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + (*wireTimestamp)(&z.Fresh.Floor).Msgsize() + 2 + (*wireInstant)(&z.Fresh.Back).Msgsize()
+	}
 	return
 }
 
@@ -4968,8 +5418,8 @@ func (z *ReadRequest) Msgsize() (s int) {
 func (z *ReadResponse) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(7)
-	var zb0001Mask uint8 /* 7 bits */
+	zb0001Len := uint32(9)
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
 	if z.Values == nil {
 		zb0001Len--
@@ -4979,13 +5429,21 @@ func (z *ReadResponse) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x2
 	}
-	if z.Bumped == 0 {
+	if z.Past == false {
+		zb0001Len--
+		zb0001Mask |= 0x10
+	}
+	if z.Placed == nil {
 		zb0001Len--
 		zb0001Mask |= 0x20
 	}
+	if z.Bumped == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x80
+	}
 	if z.Skipped == nil {
 		zb0001Len--
-		zb0001Mask |= 0x40
+		zb0001Mask |= 0x100
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -5026,6 +5484,54 @@ func (z *ReadResponse) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Newest")
 			return
 		}
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
+			// string "p"
+			o = append(o, 0xa1, 0x70)
+			o = msgp.AppendBool(o, z.Past)
+		}
+		if (zb0001Mask & 0x20) == 0 { // if not omitted
+			// string "pl"
+			o = append(o, 0xa2, 0x70, 0x6c)
+			if z.Placed == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// check for omitted fields
+				zb0002Len := uint32(3)
+				var zb0002Mask uint8 /* 3 bits */
+				_ = zb0002Mask
+				if z.Placed.Needed == 0 {
+					zb0002Len--
+					zb0002Mask |= 0x2
+				}
+				if z.Placed.Waited == 0 {
+					zb0002Len--
+					zb0002Mask |= 0x4
+				}
+				// variable map header, size zb0002Len
+				o = append(o, 0x80|uint8(zb0002Len))
+
+				// skip if no fields are to be emitted
+				if zb0002Len != 0 {
+					// string "g"
+					o = append(o, 0xa1, 0x67)
+					o, err = (*wireTimestamp)(&z.Placed.Limit).MarshalMsg(o)
+					if err != nil {
+						err = msgp.WrapError(err, "Placed", "Limit")
+						return
+					}
+					if (zb0002Mask & 0x2) == 0 { // if not omitted
+						// string "n"
+						o = append(o, 0xa1, 0x6e)
+						o = msgp.AppendDuration(o, z.Placed.Needed)
+					}
+					if (zb0002Mask & 0x4) == 0 { // if not omitted
+						// string "w"
+						o = append(o, 0xa1, 0x77)
+						o = msgp.AppendDuration(o, z.Placed.Waited)
+					}
+				}
+			}
+		}
 		// string "o"
 		o = append(o, 0xa1, 0x6f)
 		o, err = (*wireTimestamp)(&z.Observed).MarshalMsg(o)
@@ -5033,12 +5539,12 @@ func (z *ReadResponse) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Observed")
 			return
 		}
-		if (zb0001Mask & 0x20) == 0 { // if not omitted
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
 			// string "b"
 			o = append(o, 0xa1, 0x62)
 			o = msgp.AppendInt(o, z.Bumped)
 		}
-		if (zb0001Mask & 0x40) == 0 { // if not omitted
+		if (zb0001Mask & 0x100) == 0 { // if not omitted
 			// string "k"
 			o = append(o, 0xa1, 0x6b)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Skipped)))
@@ -5060,7 +5566,7 @@ func (z *ReadResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 4 bits */
+	var zb0001Mask uint8 /* 6 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -5122,6 +5628,79 @@ func (z *ReadResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Newest")
 				return
 			}
+		case "p":
+			z.Past, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Past")
+				return
+			}
+			zb0001Mask |= 0x4
+		case "pl":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Placed = nil
+			} else {
+				if z.Placed == nil {
+					z.Placed = new(Placed)
+				}
+				var zb0004 uint32
+				zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Placed")
+					return
+				}
+				var zb0004Mask uint8 /* 2 bits */
+				_ = zb0004Mask
+				for zb0004 > 0 {
+					zb0004--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Placed")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "g":
+						bts, err = (*wireTimestamp)(&z.Placed.Limit).UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Placed", "Limit")
+							return
+						}
+					case "n":
+						z.Placed.Needed, bts, err = msgp.ReadDurationBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Placed", "Needed")
+							return
+						}
+						zb0004Mask |= 0x1
+					case "w":
+						z.Placed.Waited, bts, err = msgp.ReadDurationBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Placed", "Waited")
+							return
+						}
+						zb0004Mask |= 0x2
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Placed")
+							return
+						}
+					}
+				}
+				// Clear omitted fields.
+				if zb0004Mask != 0x3 {
+					if (zb0004Mask & 0x1) == 0 {
+						z.Placed.Needed = 0
+					}
+					if (zb0004Mask & 0x2) == 0 {
+						z.Placed.Waited = 0
+					}
+				}
+			}
+			zb0001Mask |= 0x8
 		case "o":
 			bts, err = (*wireTimestamp)(&z.Observed).UnmarshalMsg(bts)
 			if err != nil {
@@ -5134,31 +5713,31 @@ func (z *ReadResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Bumped")
 				return
 			}
-			zb0001Mask |= 0x4
+			zb0001Mask |= 0x10
 		case "k":
-			var zb0004 uint32
-			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Skipped")
 				return
 			}
-			if cap(z.Skipped) >= int(zb0004) {
-				z.Skipped = (z.Skipped)[:zb0004]
+			if cap(z.Skipped) >= int(zb0005) {
+				z.Skipped = (z.Skipped)[:zb0005]
 			} else {
-				z.Skipped = make([]Key, zb0004)
+				z.Skipped = make([]Key, zb0005)
 			}
 			for za0003 := range z.Skipped {
 				{
-					var zb0005 []byte
-					zb0005, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Skipped[za0003]))
+					var zb0006 []byte
+					zb0006, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Skipped[za0003]))
 					if err != nil {
 						err = msgp.WrapError(err, "Skipped", za0003)
 						return
 					}
-					z.Skipped[za0003] = Key(zb0005)
+					z.Skipped[za0003] = Key(zb0006)
 				}
 			}
-			zb0001Mask |= 0x8
+			zb0001Mask |= 0x20
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -5168,7 +5747,7 @@ func (z *ReadResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xf {
+	if zb0001Mask != 0x3f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Values = nil
 		}
@@ -5176,9 +5755,15 @@ func (z *ReadResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Rows = nil
 		}
 		if (zb0001Mask & 0x4) == 0 {
-			z.Bumped = 0
+			z.Past = false
 		}
 		if (zb0001Mask & 0x8) == 0 {
+			z.Placed = nil
+		}
+		if (zb0001Mask & 0x10) == 0 {
+			z.Bumped = 0
+		}
+		if (zb0001Mask & 0x20) == 0 {
 			z.Skipped = nil
 		}
 	}
@@ -5196,7 +5781,13 @@ func (z *ReadResponse) Msgsize() (s int) {
 	for za0002 := range z.Rows {
 		s += z.Rows[za0002].Msgsize()
 	}
-	s += 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.Newest).Msgsize() + 2 + (*wireTimestamp)(&z.Observed).Msgsize() + 2 + msgp.IntSize + 2 + msgp.ArrayHeaderSize
+	s += 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.Newest).Msgsize() + 2 + msgp.BoolSize + 3
+	if z.Placed == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + (*wireTimestamp)(&z.Placed.Limit).Msgsize() + 2 + msgp.DurationSize + 2 + msgp.DurationSize
+	}
+	s += 2 + (*wireTimestamp)(&z.Observed).Msgsize() + 2 + msgp.IntSize + 2 + msgp.ArrayHeaderSize
 	for za0003 := range z.Skipped {
 		s += msgp.BytesPrefixSize + len([]byte(z.Skipped[za0003]))
 	}
@@ -6547,12 +7138,9 @@ func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 			if z.Write == nil {
 				o = msgp.AppendNil(o)
 			} else {
-				// map header, size 1
-				// string "c"
-				o = append(o, 0x81, 0xa1, 0x63)
-				o, err = (*wireTimestamp)(&z.Write.CommitTS).MarshalMsg(o)
+				o, err = z.Write.MarshalMsg(o)
 				if err != nil {
-					err = msgp.WrapError(err, "Write", "CommitTS")
+					err = msgp.WrapError(err, "Write")
 					return
 				}
 			}
@@ -6577,16 +7165,16 @@ func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 				o = msgp.AppendNil(o)
 			} else {
 				// check for omitted fields
-				zb0003Len := uint32(1)
-				var zb0003Mask uint8 /* 1 bits */
-				_ = zb0003Mask
+				zb0002Len := uint32(1)
+				var zb0002Mask uint8 /* 1 bits */
+				_ = zb0002Mask
 				if z.Query.Missing == nil {
-					zb0003Len--
-					zb0003Mask |= 0x1
+					zb0002Len--
+					zb0002Mask |= 0x1
 				}
-				// variable map header, size zb0003Len
-				o = append(o, 0x80|uint8(zb0003Len))
-				if (zb0003Mask & 0x1) == 0 { // if not omitted
+				// variable map header, size zb0002Len
+				o = append(o, 0x80|uint8(zb0002Len))
+				if (zb0002Mask & 0x1) == 0 { // if not omitted
 					// string "m"
 					o = append(o, 0xa1, 0x6d)
 					o = msgp.AppendBytes(o, []byte(z.Query.Missing))
@@ -6708,33 +7296,10 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Write == nil {
 					z.Write = new(WriteResponse)
 				}
-				var zb0002 uint32
-				zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+				bts, err = z.Write.UnmarshalMsg(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Write")
 					return
-				}
-				for zb0002 > 0 {
-					zb0002--
-					field, bts, err = msgp.ReadMapKeyZC(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Write")
-						return
-					}
-					switch msgp.UnsafeString(field) {
-					case "c":
-						bts, err = (*wireTimestamp)(&z.Write.CommitTS).UnmarshalMsg(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Write", "CommitTS")
-							return
-						}
-					default:
-						bts, err = msgp.Skip(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Write")
-							return
-						}
-					}
 				}
 			}
 			zb0001Mask |= 0x4
@@ -6767,16 +7332,16 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Query == nil {
 					z.Query = new(QueryResponse)
 				}
-				var zb0003 uint32
-				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0002 uint32
+				zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Query")
 					return
 				}
-				var zb0003Mask uint8 /* 1 bits */
-				_ = zb0003Mask
-				for zb0003 > 0 {
-					zb0003--
+				var zb0002Mask uint8 /* 1 bits */
+				_ = zb0002Mask
+				for zb0002 > 0 {
+					zb0002--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Query")
@@ -6785,15 +7350,15 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					switch msgp.UnsafeString(field) {
 					case "m":
 						{
-							var zb0004 []byte
-							zb0004, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Query.Missing))
+							var zb0003 []byte
+							zb0003, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Query.Missing))
 							if err != nil {
 								err = msgp.WrapError(err, "Query", "Missing")
 								return
 							}
-							z.Query.Missing = Key(zb0004)
+							z.Query.Missing = Key(zb0003)
 						}
-						zb0003Mask |= 0x1
+						zb0002Mask |= 0x1
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
@@ -6803,7 +7368,7 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 				// Clear omitted fields.
-				if (zb0003Mask & 0x1) == 0 {
+				if (zb0002Mask & 0x1) == 0 {
 					z.Query.Missing = nil
 				}
 
@@ -6838,14 +7403,14 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Admin == nil {
 					z.Admin = new(AdminResponse)
 				}
-				var zb0005 uint32
-				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0004 uint32
+				zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Admin")
 					return
 				}
-				for zb0005 > 0 {
-					zb0005--
+				for zb0004 > 0 {
+					zb0004--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Admin")
@@ -6853,16 +7418,16 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 					switch msgp.UnsafeString(field) {
 					case "d":
-						var zb0006 uint32
-						zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+						var zb0005 uint32
+						zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
 						if err != nil {
 							err = msgp.WrapError(err, "Admin", "Descriptors")
 							return
 						}
-						if cap(z.Admin.Descriptors) >= int(zb0006) {
-							z.Admin.Descriptors = (z.Admin.Descriptors)[:zb0006]
+						if cap(z.Admin.Descriptors) >= int(zb0005) {
+							z.Admin.Descriptors = (z.Admin.Descriptors)[:zb0005]
 						} else {
-							z.Admin.Descriptors = make([]RangeDescriptor, zb0006)
+							z.Admin.Descriptors = make([]RangeDescriptor, zb0005)
 						}
 						for za0001 := range z.Admin.Descriptors {
 							bts, err = z.Admin.Descriptors[za0001].UnmarshalMsg(bts)
@@ -6892,14 +7457,14 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Locks == nil {
 					z.Locks = new(LocksResponse)
 				}
-				var zb0007 uint32
-				zb0007, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0006 uint32
+				zb0006, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Locks")
 					return
 				}
-				for zb0007 > 0 {
-					zb0007--
+				for zb0006 > 0 {
+					zb0006--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Locks")
@@ -6979,7 +7544,7 @@ func (z *Response) Msgsize() (s int) {
 	if z.Write == nil {
 		s += msgp.NilSize
 	} else {
-		s += 1 + 2 + (*wireTimestamp)(&z.Write.CommitTS).Msgsize()
+		s += z.Write.Msgsize()
 	}
 	s += 3
 	if z.EndTxn == nil {
@@ -7713,8 +8278,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(13)
-	var zb0001Mask uint16 /* 13 bits */
+	zb0001Len := uint32(15)
+	var zb0001Mask uint16 /* 15 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -7730,11 +8295,15 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	if z.Owner == nil {
 		zb0001Len--
-		zb0001Mask |= 0x800
+		zb0001Mask |= 0x1000
 	}
 	if z.Wait == 0 {
 		zb0001Len--
-		zb0001Mask |= 0x1000
+		zb0001Mask |= 0x2000
+	}
+	if z.Fresh == nil {
+		zb0001Len--
+		zb0001Mask |= 0x4000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -7814,29 +8383,59 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Laid")
 			return
 		}
-		if (zb0001Mask & 0x800) == 0 { // if not omitted
+		// string "cp"
+		o = append(o, 0xa2, 0x63, 0x70)
+		// map header, size 2
+		// string "n"
+		o = append(o, 0x82, 0xa1, 0x6e)
+		o = msgp.AppendUint32(o, uint32(z.Coord.Node))
+		// string "s"
+		o = append(o, 0xa1, 0x73)
+		o, err = (*wireInstant)(&z.Coord.Started).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Coord", "Started")
+			return
+		}
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
 			// string "ow"
 			o = append(o, 0xa2, 0x6f, 0x77)
 			if z.Owner == nil {
 				o = msgp.AppendNil(o)
 			} else {
-				// map header, size 2
-				// string "i"
-				o = append(o, 0x82, 0xa1, 0x69)
-				o = msgp.AppendBytes(o, (z.Owner.ID)[:])
-				// string "s"
-				o = append(o, 0xa1, 0x73)
-				o, err = (*wireTimestamp)(&z.Owner.Start).MarshalMsg(o)
+				o, err = z.Owner.MarshalMsg(o)
 				if err != nil {
-					err = msgp.WrapError(err, "Owner", "Start")
+					err = msgp.WrapError(err, "Owner")
 					return
 				}
 			}
 		}
-		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
 			// string "lw"
 			o = append(o, 0xa2, 0x6c, 0x77)
 			o = msgp.AppendDuration(o, z.Wait)
+		}
+		if (zb0001Mask & 0x4000) == 0 { // if not omitted
+			// string "fr"
+			o = append(o, 0xa2, 0x66, 0x72)
+			if z.Fresh == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// map header, size 2
+				// string "f"
+				o = append(o, 0x82, 0xa1, 0x66)
+				o, err = (*wireTimestamp)(&z.Fresh.Floor).MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Fresh", "Floor")
+					return
+				}
+				// string "b"
+				o = append(o, 0xa1, 0x62)
+				o, err = (*wireInstant)(&z.Fresh.Back).MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Fresh", "Back")
+					return
+				}
+			}
 		}
 	}
 	return
@@ -7852,7 +8451,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 5 bits */
+	var zb0001Mask uint8 /* 6 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -7961,6 +8560,45 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Laid")
 				return
 			}
+		case "cp":
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Coord")
+				return
+			}
+			for zb0005 > 0 {
+				zb0005--
+				field, bts, err = msgp.ReadMapKeyZC(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Coord")
+					return
+				}
+				switch msgp.UnsafeString(field) {
+				case "n":
+					{
+						var zb0006 uint32
+						zb0006, bts, err = msgp.ReadUint32Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Coord", "Node")
+							return
+						}
+						z.Coord.Node = NodeID(zb0006)
+					}
+				case "s":
+					bts, err = (*wireInstant)(&z.Coord.Started).UnmarshalMsg(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord", "Started")
+						return
+					}
+				default:
+					bts, err = msgp.Skip(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Coord")
+						return
+					}
+				}
+			}
 		case "ow":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -7972,39 +8610,10 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Owner == nil {
 					z.Owner = new(LockOwner)
 				}
-				var zb0005 uint32
-				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				bts, err = z.Owner.UnmarshalMsg(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Owner")
 					return
-				}
-				for zb0005 > 0 {
-					zb0005--
-					field, bts, err = msgp.ReadMapKeyZC(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Owner")
-						return
-					}
-					switch msgp.UnsafeString(field) {
-					case "i":
-						bts, err = msgp.ReadExactBytes(bts, (z.Owner.ID)[:])
-						if err != nil {
-							err = msgp.WrapError(err, "Owner", "ID")
-							return
-						}
-					case "s":
-						bts, err = (*wireTimestamp)(&z.Owner.Start).UnmarshalMsg(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Owner", "Start")
-							return
-						}
-					default:
-						bts, err = msgp.Skip(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "Owner")
-							return
-						}
-					}
 				}
 			}
 			zb0001Mask |= 0x8
@@ -8015,6 +8624,53 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x10
+		case "fr":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Fresh = nil
+			} else {
+				if z.Fresh == nil {
+					z.Fresh = new(Fresh)
+				}
+				var zb0007 uint32
+				zb0007, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Fresh")
+					return
+				}
+				for zb0007 > 0 {
+					zb0007--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Fresh")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "f":
+						bts, err = (*wireTimestamp)(&z.Fresh.Floor).UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Fresh", "Floor")
+							return
+						}
+					case "b":
+						bts, err = (*wireInstant)(&z.Fresh.Back).UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Fresh", "Back")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Fresh")
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x20
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -8024,7 +8680,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x1f {
+	if zb0001Mask != 0x3f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.OnePhase = false
 		}
@@ -8039,6 +8695,9 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x10) == 0 {
 			z.Wait = 0
+		}
+		if (zb0001Mask & 0x20) == 0 {
+			z.Fresh = nil
 		}
 	}
 	o = bts
@@ -8055,26 +8714,96 @@ func (z *WriteRequest) Msgsize() (s int) {
 	for za0003 := range z.Puts {
 		s += z.Puts[za0003].Msgsize()
 	}
-	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3
+	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 3
 	if z.Owner == nil {
 		s += msgp.NilSize
 	} else {
-		s += 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Owner.Start).Msgsize()
+		s += z.Owner.Msgsize()
 	}
-	s += 3 + msgp.DurationSize
+	s += 3 + msgp.DurationSize + 3
+	if z.Fresh == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + (*wireTimestamp)(&z.Fresh.Floor).Msgsize() + 2 + (*wireInstant)(&z.Fresh.Back).Msgsize()
+	}
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
 func (z *WriteResponse) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 1
-	// string "c"
-	o = append(o, 0x81, 0xa1, 0x63)
-	o, err = (*wireTimestamp)(&z.CommitTS).MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "CommitTS")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
+	_ = zb0001Mask
+	if z.Past == false {
+		zb0001Len--
+		zb0001Mask |= 0x2
+	}
+	if z.Placed == nil {
+		zb0001Len--
+		zb0001Mask |= 0x4
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "c"
+		o = append(o, 0xa1, 0x63)
+		o, err = (*wireTimestamp)(&z.CommitTS).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "CommitTS")
+			return
+		}
+		if (zb0001Mask & 0x2) == 0 { // if not omitted
+			// string "p"
+			o = append(o, 0xa1, 0x70)
+			o = msgp.AppendBool(o, z.Past)
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "pl"
+			o = append(o, 0xa2, 0x70, 0x6c)
+			if z.Placed == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// check for omitted fields
+				zb0002Len := uint32(3)
+				var zb0002Mask uint8 /* 3 bits */
+				_ = zb0002Mask
+				if z.Placed.Needed == 0 {
+					zb0002Len--
+					zb0002Mask |= 0x2
+				}
+				if z.Placed.Waited == 0 {
+					zb0002Len--
+					zb0002Mask |= 0x4
+				}
+				// variable map header, size zb0002Len
+				o = append(o, 0x80|uint8(zb0002Len))
+
+				// skip if no fields are to be emitted
+				if zb0002Len != 0 {
+					// string "g"
+					o = append(o, 0xa1, 0x67)
+					o, err = (*wireTimestamp)(&z.Placed.Limit).MarshalMsg(o)
+					if err != nil {
+						err = msgp.WrapError(err, "Placed", "Limit")
+						return
+					}
+					if (zb0002Mask & 0x2) == 0 { // if not omitted
+						// string "n"
+						o = append(o, 0xa1, 0x6e)
+						o = msgp.AppendDuration(o, z.Placed.Needed)
+					}
+					if (zb0002Mask & 0x4) == 0 { // if not omitted
+						// string "w"
+						o = append(o, 0xa1, 0x77)
+						o = msgp.AppendDuration(o, z.Placed.Waited)
+					}
+				}
+			}
+		}
 	}
 	return
 }
@@ -8089,6 +8818,8 @@ func (z *WriteResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
+	var zb0001Mask uint8 /* 2 bits */
+	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -8103,6 +8834,79 @@ func (z *WriteResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "CommitTS")
 				return
 			}
+		case "p":
+			z.Past, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Past")
+				return
+			}
+			zb0001Mask |= 0x1
+		case "pl":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Placed = nil
+			} else {
+				if z.Placed == nil {
+					z.Placed = new(Placed)
+				}
+				var zb0002 uint32
+				zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Placed")
+					return
+				}
+				var zb0002Mask uint8 /* 2 bits */
+				_ = zb0002Mask
+				for zb0002 > 0 {
+					zb0002--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Placed")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "g":
+						bts, err = (*wireTimestamp)(&z.Placed.Limit).UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Placed", "Limit")
+							return
+						}
+					case "n":
+						z.Placed.Needed, bts, err = msgp.ReadDurationBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Placed", "Needed")
+							return
+						}
+						zb0002Mask |= 0x1
+					case "w":
+						z.Placed.Waited, bts, err = msgp.ReadDurationBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Placed", "Waited")
+							return
+						}
+						zb0002Mask |= 0x2
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Placed")
+							return
+						}
+					}
+				}
+				// Clear omitted fields.
+				if zb0002Mask != 0x3 {
+					if (zb0002Mask & 0x1) == 0 {
+						z.Placed.Needed = 0
+					}
+					if (zb0002Mask & 0x2) == 0 {
+						z.Placed.Waited = 0
+					}
+				}
+			}
+			zb0001Mask |= 0x2
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -8111,13 +8915,27 @@ func (z *WriteResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		}
 	}
+	// Clear omitted fields.
+	if zb0001Mask != 0x3 {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Past = false
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.Placed = nil
+		}
+	}
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *WriteResponse) Msgsize() (s int) {
-	s = 1 + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize()
+	s = 1 + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize() + 2 + msgp.BoolSize + 3
+	if z.Placed == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + (*wireTimestamp)(&z.Placed.Limit).Msgsize() + 2 + msgp.DurationSize + 2 + msgp.DurationSize
+	}
 	return
 }
 

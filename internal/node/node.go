@@ -123,7 +123,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 	ro := replica.Options{
 		RT: n.rt, Clock: o.Clock, Engines: o.Engines, Transport: o.Transport, Cluster: n.Cluster, Node: n.self.ID,
 		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick,
-		Push: n.push, Resolve: n.resolve,
+		Push: n.push, Resolve: n.resolve, Stamped: n.stamps.covers,
 		Publish: func(d kv.RangeDescriptor) error {
 			return n.Router.PublishDescriptors(n.within(publishLimit), []kv.RangeDescriptor{d})
 		},
@@ -149,6 +149,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 	})
 	n.DB = txn.Open(txn.DBOptions{
 		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe, SafeTime: n.Store.SafeTime,
+		Process: kv.Process{Node: n.self.ID, Started: n.self.Started},
 		Metrics: n.Metrics.Txn, Log: n.log,
 	})
 	return nil

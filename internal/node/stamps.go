@@ -97,6 +97,9 @@ func (s *stamps) Check(t clock.Instant) error {
 	return s.raise(t.Add(stampAhead))
 }
 
+// covers reports whether stamps up to t may be given out as things are. It does not block.
+func (s *stamps) covers(t clock.Instant) bool { return int64(t) <= s.mark.Load() }
+
 // close ends giving out stamps, and lowers the durable mark to what may have been given out, so that the next start need
 // not wait.
 func (s *stamps) close() error {

@@ -59,7 +59,9 @@ func (s *Store) execute(q *kv.Request) kv.Response {
 			resp, past = r.readClosed(q)
 		}
 		if !past {
-			resp = r.serve(q)
+			placed, f := s.place(q)
+			resp = r.serve(placed)
+			f.finish(&resp)
 		}
 	}
 	if resp.Err != nil && resp.Err.Node == 0 {
@@ -208,7 +210,11 @@ func (r *Replica) evaluate(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp, s
 	}
 	return r.evaluateWith(pushed, func(env *eval.Env) eval.Result {
 		env.Skip = skip
-		return eval.Evaluate(env, q)
+		res := eval.Evaluate(env, q)
+		if r.store.opts.Unsafe.PlaceUnmarked && q.Read != nil && q.Read.Fresh != nil {
+			res.Reads = eval.Reads{}
+		}
+		return res
 	})
 }
 
@@ -226,7 +232,7 @@ func (r *Replica) evaluateWith(pushed map[kv.TxnID]clock.Timestamp, fn func(*eva
 	}
 	res := fn(&eval.Env{
 		Reader: r.store.opts.Engines.State, Desc: d, Cache: r.reads, Now: now, Node: r.store.opts.Node,
-		Observed: &r.store.observed, LeaseStart: view.low, Pushed: pushed,
+		Observed: &r.store.observed, LeaseStart: view.low, Pushed: pushed, Gone: r.store.opts.Cluster.Gone,
 	})
 	if len(res.Conflicts) > 0 {
 		return d, view, res, nil

@@ -41,7 +41,7 @@ func (r *Replica) locking(q *kv.Request) *locking {
 		}
 		return l
 	case q.Write != nil:
-		l.ask = lock.Request{Owner: kv.LockOwner{ID: q.Write.Txn, Start: q.Write.Start}, Mode: kv.LockExclusive, Passing: true}
+		l.ask = lock.Request{Owner: kv.LockOwner{ID: q.Write.Txn, Start: q.Write.Start, Coord: q.Write.Coord}, Mode: kv.LockExclusive, Passing: true}
 		if q.Write.Wait > 0 {
 			l.limit = min(l.limit, q.Write.Wait)
 		}

@@ -26,6 +26,9 @@ type Options struct {
 	// Resolve makes a finished transaction's intents go, in whatever ranges they are. It may block. Nil: records are never
 	// collected.
 	Resolve func(*kv.ResolveRequest) error
+	// Stamped reports whether timestamps up to an instant may be given out on this node, without making it so. Nil: all may.
+	// Transactions are placed by this node's reading only if it is (W1).
+	Stamped func(clock.Instant) bool
 	// Publish makes a descriptor known to whoever looks for ranges. It may block, is repeated until it succeeds, and may
 	// be told the same or an older descriptor again.
 	Publish func(kv.RangeDescriptor) error

@@ -19,6 +19,20 @@ type Unsafe struct {
 	EarlyRelease bool
 	// Disorder: commands that are applied together change places (A1).
 	Disorder bool
+	// PlaceLow: a transaction that is placed by the leaseholder's reading gets its earliest for its latest (W1).
+	PlaceLow bool
+	// PlaceUnmarked: what such a transaction reads is not remembered in the timestamp cache (W2).
+	PlaceUnmarked bool
+	// EarlyPast: the leaseholder calls what such a transaction has read or written past without waiting (W3).
+	EarlyPast bool
+}
+
+// placing is the reading that transactions are placed by.
+func (u *Unsafe) placing(now clock.Interval) clock.Interval {
+	if u.PlaceLow {
+		now.Latest = now.Earliest
+	}
+	return now
 }
 
 // disorder exchanges neighbours.

@@ -181,6 +181,7 @@ func (e *engine) send(batches []*batch) {
 	for i, b := range batches {
 		calls[i] = e.prepare(b)
 	}
+	scopeOf(e.ctx).sent(len(batches))
 	if len(batches) == 1 {
 		replies[0] = e.r.call(e.ctx, batches[0].node, calls[0], e.deadline)
 	} else if len(batches) > 1 {

@@ -61,10 +61,14 @@ func (r *Router) call(ctx context.Context, n kv.NodeID, b *kv.Batch, deadline ti
 		}
 		fut.Set(m.BatchReply, nil)
 	})
-	end := r.o.RT.Now() + limit
+	began := r.o.RT.Now()
+	end := began + limit
 	for {
 		reply, err := fut.Get(min(slice, end-r.o.RT.Now()))
 		if err == nil {
+			if reply != nil {
+				r.trips.note(n, r.o.RT.Now()-began)
+			}
 			return reply
 		}
 		if r.o.RT.Now() >= end || ctx.Err() != nil || !r.o.Alive(n) {

@@ -47,6 +47,7 @@ type Router struct {
 	o      Options
 	cache  *cache
 	flight *flights
+	trips  trips
 	m      *Metrics
 	log    *slog.Logger
 }
@@ -124,24 +125,4 @@ func (r *Router) Spread(ctx context.Context, reqs []Addressed) []Result {
 	}
 	e.run()
 	return e.results()
-}
-
-type deadlineKey struct{}
-
-// WithDeadline bounds what is done under the context by an instant of the runtime's monotonic time. (A context's own
-// deadline would run on the system's clock and on its own goroutine.)
-func WithDeadline(ctx context.Context, at time.Duration) context.Context {
-	if d, ok := ctx.Value(deadlineKey{}).(time.Duration); ok && d <= at {
-		return ctx
-	}
-	return context.WithValue(ctx, deadlineKey{}, at)
-}
-
-// deadline is when requests under this context stop being tried.
-func (r *Router) deadline(ctx context.Context) time.Duration {
-	at := r.o.RT.Now() + r.o.Limit
-	if d, ok := ctx.Value(deadlineKey{}).(time.Duration); ok {
-		at = min(at, d)
-	}
-	return at
 }

@@ -51,6 +51,15 @@ var Controls = []Control{
 		}},
 	{Name: "stale-reading", Breaks: "rule 1: a transaction starts from a reading of up to 100 ms ago", Within: 10,
 		Change: func(c *Config) { c.Unsafe = txn.Unsafe{StaleReading: 100 * time.Millisecond} }},
+	{Name: "placed-low", Breaks: "rule 1 at the leaseholder: it places transactions at its earliest", Within: 20,
+		Change: func(c *Config) { c.UnsafeReplicas = replica.Unsafe{PlaceLow: true} }},
+	{Name: "placed-unmarked", Breaks: "what is read by the leaseholder's reading is not remembered in the timestamp cache", Within: 20,
+		Change: func(c *Config) {
+			c.UnsafeReplicas = replica.Unsafe{PlaceUnmarked: true}
+			c.Workloads, c.Think, c.Clients = []string{"lists", "write-skew", "bank"}, 5*time.Millisecond, 3
+		}},
+	{Name: "early-past", Breaks: "rule 2 at the leaseholder: it calls past what is not", Within: 20,
+		Change: func(c *Config) { c.UnsafeReplicas = replica.Unsafe{EarlyPast: true} }},
 	{Name: "broken-promises", Breaks: "P1: stores vote against the leader that they promised not to", Within: 20,
 		Change: func(c *Config) {
 			c.UnsafePromises = cluster.Unsafe{BreakPromises: true}

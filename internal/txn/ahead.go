@@ -63,7 +63,7 @@ func (db *DB) ReadAt(ctx context.Context, ts clock.Timestamp, fn Func) (newest c
 			}
 		}
 		t := db.Begin(Options{ReadOnly: true, Name: "read ahead"})
-		t.started, t.age, t.ord = true, now.Start(), order{reading: now, r: ts, g: ts}
+		t.started, t.age, t.ord, t.standing.told = true, now.Start(), order{reading: now, r: ts, g: ts}, true
 		err = fn(ctx, t)
 		t.mu.Lock()
 		newest, t.state = t.newest, aborted
@@ -75,20 +75,17 @@ func (db *DB) ReadAt(ctx context.Context, ts clock.Timestamp, fn Func) (newest c
 	}
 }
 
-// Window is [r, g]: the transaction reads at r, or above it up to g where it meets something uncertain.
+// Window is [r, g]: the transaction reads at r, or above it up to g where it meets something uncertain. Neither is lowered any
+// more (fresh.go), unless NotBelow says from where on that is no matter.
 func (t *Txn) Window(ctx context.Context) (r, g clock.Timestamp, err error) {
-	if _, err := t.ready(ctx); err != nil {
-		return r, g, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.ord.r, t.ord.g, nil
+	ord, err := t.window(ctx, func(s *standing) { s.shown = true })
+	return ord.r, ord.g, err
 }
 
 // MoveUp moves r to ts, at most to g, before anything else is read: what was read in another transaction (a schema) is
 // of that timestamp, and is observed as rule 1 demands.
 func (t *Txn) MoveUp(ctx context.Context, ts clock.Timestamp) error {
-	if _, err := t.ready(ctx); err != nil {
+	if _, err := t.window(ctx, func(s *standing) { s.floor = s.floor.Forward(ts) }); err != nil {
 		return err
 	}
 	return t.refreshTo(ctx, ts)

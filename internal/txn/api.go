@@ -45,6 +45,9 @@ type Options struct {
 	ReadOnly bool
 	// Past has the transaction read in the past; it is ReadOnly then.
 	Past Past
+	// OwnReading: leaseholders do not place the transaction (fresh.go), however poor this node's clock is. It is for
+	// comparison.
+	OwnReading bool
 	// Name appears in logs.
 	Name string
 	// AgeOf is the Age of the attempt that this transaction repeats. An older transaction wins conflicts, so keeping
@@ -52,6 +55,8 @@ type Options struct {
 	AgeOf clock.Timestamp
 	// Locks of the attempt that this transaction repeats (Txn.HandOver): it has kept its turn.
 	Locks *Locks
+	// StatsOf the attempt that this transaction repeats: they are counted on.
+	StatsOf TxnStats
 }
 
 // KeyValue is a row that was read.

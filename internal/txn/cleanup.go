@@ -19,7 +19,7 @@ const (
 	maxRounds = 16
 	// cleanupLimit is how long a round is tried.
 	cleanupLimit = 10 * time.Second
-	// heartbeatEvery is well below the time (5 s) after which a transaction counts as abandoned.
+	// heartbeatEvery is well below the time (3 s) after which a transaction counts as abandoned.
 	heartbeatEvery = time.Second
 )
 

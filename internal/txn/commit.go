@@ -34,7 +34,9 @@ func (t *Txn) Commit(ctx context.Context) error {
 	}
 	kind := kindReadOnly
 	if len(puts) > 0 {
+		t.account.committing()
 		kind, err = t.commitWrites(ctx, puts)
+		t.account.committed()
 		if err != nil {
 			t.endCommit(aborted)
 			return t.owe(ctx, err)
@@ -85,7 +87,7 @@ func (t *Txn) endCommit(s state) {
 func (t *Txn) owe(ctx context.Context, err error) error {
 	if e, ok := err.(*kv.Error); ok && e.Code == kv.ErrCondition {
 		t.mu.Lock()
-		t.newest = t.newest.Forward(e.TS)
+		t.newest, t.owed = t.newest.Forward(e.TS), t.owed.Forward(e.TS)
 		t.mu.Unlock()
 		if werr := t.Release(ctx); werr != nil {
 			return werr
@@ -115,10 +117,9 @@ func (t *Txn) commitWrites(ctx context.Context, puts []kv.Put) (kind string, err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c.Less(t.ord.r) {
+	if !t.committedAt(c, kind) {
 		panic(fmt.Sprintf("txn: X3: committed at %s, below the read timestamp %s", c, t.ord.r))
 	}
-	t.commitTS = c
 	return kind, nil
 }
 
@@ -126,7 +127,8 @@ func (t *Txn) commitWrites(ctx context.Context, puts []kv.Put) (kind string, err
 func (t *Txn) writeRequest(puts []kv.Put, anchor kv.Key) *kv.WriteRequest {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	req := &kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: anchor, ReadTS: t.ord.r, CommitTS: t.ord.r, Puts: puts, Wait: t.wait}
+	req := &kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: anchor, ReadTS: t.ord.r, CommitTS: t.ord.r, Puts: puts,
+		Coord: t.db.o.Process, Wait: t.wait}
 	if t.locks != nil {
 		req.Owner = &t.locks.owner
 	}

@@ -48,11 +48,9 @@ func (t *Txn) Release(ctx context.Context) error {
 		return nil
 	}
 	t.mu.Lock()
-	newest, reading := t.newest, t.ord.reading
+	owed, reading, paid := t.owed, t.ord.reading, t.takePaid()
 	t.mu.Unlock()
-	waited, err := t.db.finishPast(ctx, newest, reading, t.db.m.ReadWait, &t.db.stats.readWait)
-	t.watchWait(waited)
-	return err
+	return t.finishPast(ctx, owed, reading, paid, false)
 }
 
 // releaseCommit waits for the commit's own timestamp and for what was read. The transaction is decided, so the caller's
@@ -60,31 +58,37 @@ func (t *Txn) Release(ctx context.Context) error {
 func (t *Txn) releaseCommit(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	t.mu.Lock()
-	c, newest, reading := t.commitTS, t.newest, t.ord.reading
+	c, owed, reading, paid := t.commitTS, t.owed, t.ord.reading, t.takePaid()
+	past := t.past
 	t.mu.Unlock()
-	if t.db.o.Unsafe.NoCommitWait {
+	if t.db.o.Unsafe.NoCommitWait || past { // some node's clock has passed it: that is as good as ours
 		c = clock.Timestamp{}
 	}
 	if !t.db.o.Unsafe.NoReadWait {
-		c = c.Forward(newest)
+		c = c.Forward(owed)
 	}
-	waited, err := t.db.finishPast(ctx, c, reading, t.db.m.CommitWait, &t.db.stats.commitWait)
-	t.watchWait(waited)
-	return err
+	return t.finishPast(ctx, c, reading, paid, true)
 }
 
 // finishPast waits, and accounts for it: needed is what the wait would have been right at the start of the transaction,
-// actual what is left of it now that everything else was done meanwhile.
-func (db *DB) finishPast(ctx context.Context, ts clock.Timestamp, start clock.Interval, m waitMetrics, c *waitCounter) (actual time.Duration, err error) {
-	began := db.o.RT.Now()
-	err = db.waitPast(ctx, ts)
-	var needed time.Duration
-	if !ts.IsZero() {
-		needed = max(0, clock.Instant(ts.Wall).Sub(start.Earliest))
+// actual what is left of it now that everything else was done meanwhile. What a leaseholder has waited in our place counts too.
+func (t *Txn) finishPast(ctx context.Context, ts clock.Timestamp, start clock.Interval, elsewhere paid, commit bool) error {
+	db := t.db
+	m, c := &db.m.ReadWait, &db.stats.readWait
+	if commit {
+		m, c = &db.m.CommitWait, &db.stats.commitWait
 	}
-	actual = db.o.RT.Now() - began
+	began := db.o.RT.Now()
+	err := db.waitPast(ctx, ts)
+	needed := elsewhere.needed
+	if !ts.IsZero() {
+		needed = max(needed, clock.Instant(ts.Wall).Sub(start.Earliest))
+	}
+	actual := elsewhere.waited + db.o.RT.Now() - began
 	m.Needed.Observe(needed.Seconds())
 	m.Actual.Observe(actual.Seconds())
 	c.add(needed, actual)
-	return actual, err
+	t.account.waited(commit, needed, actual)
+	t.watchWait(actual)
+	return err
 }

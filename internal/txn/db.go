@@ -19,6 +19,8 @@ type DBOptions struct {
 	// Stamp, if set, is told the latest end of a reading before timestamps are made of it, and returns once that is safe
 	// to do: the node keeps a durable high water of the stamps it has given out.
 	Stamp func(clock.Instant) error
+	// Process is this one, which others may find out is gone. The zero value: they do not.
+	Process kv.Process
 	// SafeTime is what the replicas of this node have closed. Nil: they are not asked.
 	SafeTime func() clock.Timestamp
 	// Limit bounds each operation, each commit, and Run with all its repetitions. Default 30 s.
@@ -83,6 +85,7 @@ func (db *DB) Close(limit time.Duration) {
 func (db *DB) Begin(o Options) *Txn {
 	o.ReadOnly = o.ReadOnly || !o.Past.Present()
 	t := &Txn{db: db, o: o, id: db.newID(), observed: observed{}, locks: o.Locks}
+	t.account.begin(o.StatsOf, db.o.RT.Now())
 	o.Locks.heldBy(t)
 	return t
 }

@@ -1,10 +1,11 @@
 // Package txn coordinates transactions: it turns a clock reading into timestamps, keeps what a transaction has read and
 // wants to write, and brings it to a commit or starts it again.
 //
-//	X1  Rule 1, start high (ordering.go, nowhere else): r and g come from one fresh reading, taken at the first access. Every
-//	    version at or below g on the keys that are read is observed: it is at or below r, or r is moved up to it.
-//	X2  Rule 2, finish past (commitwait.go, nowhere else): neither an acknowledgement nor a row nor an error that tells of a
-//	    row leaves while it depends on a version whose timestamp is not certainly past.
+//	X1  Rule 1, start high (ordering.go): r and g come from one fresh reading, taken at the first access. Every
+//	    version at or below g on the keys that are read is observed: it is at or below r, or r is moved up to it. The
+//	    leaseholder of the first request may lower them to a fresh reading of its own (fresh.go, and package replica).
+//	X2  Rule 2, finish past (commitwait.go; or that leaseholder): neither an acknowledgement nor a row nor an error that tells
+//	    of a row leaves while it depends on a version whose timestamp is not certainly past.
 //	X3  Rule 3: c >= r. After r or c moves up, everything read is as it would have been read there: refreshed, or the
 //	    transaction is started again.
 //	X4  All reads of a transaction are of one timestamp, its r: what was read at another is refreshed or read again before

@@ -51,7 +51,7 @@ func (w *world) end(q *kv.EndTxnRequest) kv.Response {
 func (w *world) push(n *fakeNode, k kv.Key, in *kv.Intent, p *kv.PushRequest) bool {
 	rec := w.record(in.Txn, in.Start)
 	now, _ := n.reading()
-	gone := now.Earliest.Sub(max(rec.Touched, in.Laid)) > 5*time.Second
+	gone := now.Earliest.Sub(max(rec.Touched, in.Laid)) > 3*time.Second
 	if rec.State == kv.Pending && gone {
 		rec.State = kv.Aborted
 	}
@@ -92,7 +92,7 @@ func older(p *kv.PushRequest, than kv.TxnID, start clock.Timestamp) bool {
 func (w *world) due(n *fakeNode, rec *kv.Record, start clock.Timestamp, laid clock.Instant, p *kv.PushRequest) bool {
 	now, _ := n.reading()
 	quiet := now.Earliest.Sub(rec.Touched)
-	return now.Earliest.Sub(max(rec.Touched, laid)) > 5*time.Second || p.Kind == kv.PushTimestamp && quiet > 50*time.Millisecond ||
+	return now.Earliest.Sub(max(rec.Touched, laid)) > 3*time.Second || p.Kind == kv.PushTimestamp && quiet > 50*time.Millisecond ||
 		p.Kind == kv.PushAbort && older(p, p.Txn, start)
 }
 
@@ -130,7 +130,7 @@ func (w *world) recovered(n *fakeNode, rec *kv.Record, p *kv.PushRequest, missin
 	switch {
 	case !missing:
 		rec.State = kv.Committed
-	case now.Earliest.Sub(max(rec.Touched, p.Laid)) > 5*time.Second || p.Kind == kv.PushAbort && older(p, p.Txn, p.Start):
+	case now.Earliest.Sub(max(rec.Touched, p.Laid)) > 3*time.Second || p.Kind == kv.PushAbort && older(p, p.Txn, p.Start):
 		rec.State = kv.Aborted
 	default:
 		rec.State, rec.CommitTS = kv.Pending, rec.CommitTS.Next().Forward(p.To.Next())

@@ -230,6 +230,7 @@ func (w *world) execute(n *fakeNode, b *kv.Batch) *kv.BatchReply {
 // one executes a request, waiting as long as an intent is in its way.
 func (w *world) one(n *fakeNode, q *kv.Request) kv.Response {
 	began := n.rt.Now()
+	q = w.placed(n, q)
 	for {
 		w.mu.Lock()
 		w.staged = nil
@@ -251,6 +252,7 @@ func (w *world) one(n *fakeNode, q *kv.Request) kv.Response {
 			if w.trace != nil {
 				w.trace("n%d %s", n.id, describe(q, &resp))
 			}
+			w.finish(n, q, &resp, began)
 			return resp
 		}
 		if n.rt.Now()-began > 8*time.Second {
@@ -495,7 +497,7 @@ func (w *world) read(n *fakeNode, rg *fakeRange, q *kv.ReadRequest) (kv.Response
 	}
 	for _, k := range q.Keys {
 		out.Values = append(out.Values, see(k))
-		w.reads = append(w.reads, readMark{kv.Point(k), r, q.Txn})
+		w.mark(q, readMark{kv.Point(k), r, q.Txn})
 	}
 	left := q.MaxRows
 	if q.Groups != nil {
@@ -528,7 +530,7 @@ func (w *world) read(n *fakeNode, rg *fakeRange, q *kv.ReadRequest) (kv.Response
 			rows = counted(rows, q.Groups)
 		}
 		out.Rows = append(out.Rows, rows)
-		w.reads = append(w.reads, readMark{read, r, q.Txn})
+		w.mark(q, readMark{read, r, q.Txn})
 	}
 	return kv.Response{Read: out}, false
 }

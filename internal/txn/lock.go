@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/internal/kv"
-	"github.com/longitude-db/longitude/internal/route"
 )
 
 // A locking read takes locks at the leaseholders (package replica/lock), so that transactions which read a key in order to
@@ -96,7 +95,7 @@ func (t *Txn) lockOwner() *Locks {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.locks == nil {
-		t.locks = &Locks{db: t.db, owner: kv.LockOwner{ID: t.id, Start: t.age}, begun: t.db.o.RT.Now(), holder: t}
+		t.locks = &Locks{db: t.db, owner: kv.LockOwner{ID: t.id, Start: t.age, Coord: t.db.o.Process}, begun: t.db.o.RT.Now(), holder: t}
 		t.db.locks.add(t.locks)
 	}
 	return t.locks
@@ -175,7 +174,7 @@ func (f *fetching) lockAgain(err *kv.Error) bool {
 
 // lockContext gives a locking read the time that it may wait for locks beside that of any read.
 func (t *Txn) lockContext(ctx context.Context, l *kv.ReadLock) context.Context {
-	return route.WithDeadline(ctx, t.db.o.RT.Now()+t.db.o.Limit+l.Wait)
+	return t.within(ctx, t.db.o.RT.Now()+t.db.o.Limit+l.Wait)
 }
 
 // without cuts keys out of spans.

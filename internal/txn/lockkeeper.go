@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// lockBeat is well below the time (5 s) after which locks of a silent owner expire.
+	// lockBeat is well below the time (3 s) after which locks of a silent owner expire.
 	lockBeat = time.Second
 	// lostBeats is after how many beats the locks of an attempt that has ended, and that nobody repeats, are ended.
 	lostBeats = 3

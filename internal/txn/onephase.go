@@ -30,6 +30,7 @@ func (t *Txn) onePhase(ctx context.Context, puts []kv.Put) (c clock.Timestamp, d
 		res := t.sendOnePhase(ctx, puts, d.Span, until)
 		if res.Err == nil {
 			t.unlocked(res.Request.Range)
+			t.committedWrite(&res)
 			return res.Response.Write.CommitTS, true, nil
 		}
 		if res.Maybe && res.Err.Code != kv.ErrAmbiguous {
@@ -80,7 +81,7 @@ func (t *Txn) sendOnePhase(ctx context.Context, puts []kv.Put, span kv.Span, unt
 		inside, outside = nil, false
 	}
 	req.Refresh, req.CanForward = inside, !outside
-	return t.db.o.Router.DoMany(ctx, []route.Addressed{{Key: puts[0].Key, Request: kv.Request{Write: req}, Prepare: t.stampLaid}})[0]
+	return t.db.o.Router.DoMany(ctx, []route.Addressed{{Key: puts[0].Key, Request: kv.Request{Write: req}, Prepare: t.placeWrite}})[0]
 }
 
 // settle finds out what has become of a one-phase commit that was refused, when that need not have been its only copy: one

@@ -127,7 +127,7 @@ func (n *intents) record(q *kv.EndTxnRequest) route.Addressed {
 // gone, or whose time is up.
 func (n *intents) settle(failure error) (kv.TxnStatus, error) {
 	db := n.t.db
-	ctx := route.WithDeadline(context.Background(), db.o.RT.Now()+cleanupLimit)
+	ctx := n.t.within(context.Background(), db.o.RT.Now()+cleanupLimit)
 	res := db.o.Router.DoMany(ctx, []route.Addressed{n.record(&kv.EndTxnRequest{})})[0]
 	if res.Err != nil {
 		err := kv.Errorf(kv.ErrAmbiguous, "the transaction may or may not be committed: %v; its record cannot be asked: %s", failure, res.Err)

@@ -36,6 +36,7 @@ type setup struct {
 	losses  bool
 	wide    bool // bounds as wide as a transaction is long
 	locks   bool // transactions lock some of what they read
+	uneven  bool // the clock of one node is poor, those of the others are good
 	dies    bool // coordinators, after they have acknowledged and before the record says so
 }
 
@@ -66,6 +67,9 @@ func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
 		eps := time.Duration(1+rng.IntN(4000)) * time.Microsecond
 		if s.wide {
 			eps *= 10
+		}
+		if s.uneven {
+			eps = []time.Duration{40 * time.Millisecond, 200 * time.Microsecond, 2 * time.Millisecond}[id-1]
 		}
 		off := time.Duration(rng.Int64N(int64(2*eps))) - eps
 		w.addNode(id, off, eps, DBOptions{Unsafe: s.unsafe})
@@ -342,7 +346,7 @@ func TestRandomHistories(t *testing.T) {
 	var commits, aborts, refreshed, retried, parallel uint64
 	recovered = 0
 	for seed := range seeds {
-		s := setup{losses: seed%2 == 1, wide: seed%3 == 0, dies: seed%5 > 1, locks: seed%7 > 3}
+		s := setup{losses: seed%2 == 1, wide: seed%3 == 0, dies: seed%5 > 1, locks: seed%7 > 3, uneven: seed%4 == 1}
 		all, st, steps := history(seed, s)
 		if err := judge(all); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -380,6 +384,9 @@ func TestEachRuleIsNeeded(t *testing.T) {
 		{"recovery does not prevent", setup{without: "prevention", dies: true}, "not "},
 		{"no refresh, with locks", setup{unsafe: Unsafe{SkipRefresh: true}, locks: true}, "not serializable"},
 		{"no word about higher commits", setup{without: "notes"}, "not recent"},
+		{"placed below latest", setup{without: "latest", uneven: true}, "not "},
+		{"placed without a mark", setup{without: "marks"}, "not serializable"},
+		{"called past without waiting", setup{without: "waits", uneven: true}, "not "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := range uint64(400) {

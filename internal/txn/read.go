@@ -59,6 +59,8 @@ type fetching struct {
 	earlier   []kv.Span       // what the transaction had read before
 	todo      []ask
 	parts     []part
+	first     bool // it is all that the transaction has read, so leaseholders may place it (fresh.go)
+	paid      paid
 	// Of a locking read: how it locks, in whose name, and until when it waits.
 	lock  *kv.ReadLock
 	locks *Locks
@@ -75,6 +77,7 @@ func (t *Txn) newFetch(reqs []kv.ReadRequest) *fetching {
 	if t.ord.r.Less(t.ord.g) || f.lock != nil {
 		f.earlier = t.reads.list() // else r does not move
 	}
+	f.first = t.placeable() && len(reqs) == 1
 	for i := range reqs {
 		f.todo[i] = ask{index: i, req: &reqs[i]}
 	}
@@ -85,14 +88,18 @@ func (t *Txn) newFetch(reqs []kv.ReadRequest) *fetching {
 func (t *Txn) take(f *fetching) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.ord.r != f.base || (t.takes != f.takes && f.base.Less(f.ord.r)) {
+	if t.ord.r != f.base || t.takes != f.takes && f.base != f.ord.r || f.ord.r.Less(f.base) && !t.placeable() {
 		return false
 	}
 	t.ord = f.ord
 	t.takes++
+	t.paid.needed, t.paid.waited = max(t.paid.needed, f.paid.needed), t.paid.waited+f.paid.waited
 	remember := !t.o.ReadOnly || t.ord.r.Less(t.ord.g) || t.o.Ordering == Uncertainty && t.o.Past.Present()
 	for _, p := range f.parts {
 		t.newest = t.newest.Forward(p.resp.Newest)
+		if !p.resp.Past {
+			t.owed = t.owed.Forward(p.resp.Newest)
+		}
 		if remember {
 			t.reads.add(p.covered()...)
 		}
@@ -162,6 +169,7 @@ func (f *fetching) run(ctx context.Context) error {
 func (f *fetching) round(ctx context.Context) (up clock.Timestamp, err error) {
 	t := f.t
 	canBump := len(f.earlier) == 0 && len(f.parts) == 0
+	f.first = f.first && canBump && len(f.todo) == 1
 	reqs := make([]route.Addressed, 0, len(f.todo)+1)
 	for _, a := range f.todo {
 		reqs = append(reqs, f.addressed(a, canBump))
@@ -172,7 +180,6 @@ func (f *fetching) round(ctx context.Context) (up clock.Timestamp, err error) {
 	}
 	todo := f.todo
 	f.todo = nil
-	up = f.ord.r
 	results := t.db.o.Router.Spread(ctx, reqs)
 	for i := range results {
 		res := &results[i]
@@ -208,21 +215,24 @@ func (f *fetching) addressed(a ask, canBump bool) route.Addressed {
 	req.Txn, req.Start = t.id, t.age
 	req.ReadTS, req.Limit, req.MaxLimit = ord.r, ord.g, ord.g
 	req.CanBump = canBump && (ord.r.Less(ord.g) || f.lock != nil)
-	req.AnyReplica = !t.o.Past.Present()
+	req.AnyReplica, req.Fresh = !t.o.Past.Present(), nil
 	out := route.Addressed{Request: kv.Request{Read: &req}}
-	if f.lock != nil {
-		out.Prepare = func(_ kv.NodeID, q *kv.Request) { f.lockAt(q) } // it reads the newest version: no limit matters
-		return out
-	}
-	if ord.r.Less(ord.g) {
+	if first := f.first; first || f.lock != nil || ord.r.Less(ord.g) {
 		out.Prepare = func(node kv.NodeID, q *kv.Request) {
+			rd := *q.Read
+			q.Read = &rd
+			if first {
+				f.place(node, &req, &rd)
+			}
+			if f.lock != nil { // it reads the newest version: no limit matters
+				f.lockAt(q)
+				return
+			}
 			t.mu.Lock()
 			observed, known := t.observed[node]
 			t.mu.Unlock()
 			if known {
-				lowered := *q.Read
-				lowered.Limit = ord.limit(observed, known)
-				q.Read = &lowered
+				rd.Limit = ord.limit(observed, known)
 			}
 		}
 	}
@@ -253,10 +263,14 @@ func (f *fetching) answer(a ask, res *route.Result) (clock.Timestamp, error) {
 		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d answered a read of %d keys and %d spans with something else", res.Node, len(a.req.Keys), len(a.req.Spans))
 	case !wellFormed(a.req, resp):
 		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d answered with keys without their values or counts", res.Node)
-	case resp.ReadTS.Less(a.req.ReadTS) || (!a.req.CanBump && resp.ReadTS != a.req.ReadTS):
-		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d was asked to read at %s and did at %s", res.Node, a.req.ReadTS, resp.ReadTS)
 	case resp.ReadTS.Less(resp.Newest):
 		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d read at %s and saw a version at %s", res.Node, resp.ReadTS, resp.Newest)
+	case a.req.Fresh != nil && resp.Placed != nil:
+		if err := f.placed(a.req, resp, res.Node); err != nil {
+			return f.ord.r, err
+		}
+	case resp.ReadTS.Less(a.req.ReadTS) || (!a.req.CanBump && resp.ReadTS != a.req.ReadTS):
+		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d was asked to read at %s and did at %s", res.Node, a.req.ReadTS, resp.ReadTS)
 	}
 	f.parts = append(f.parts, part{ask: a, resp: resp})
 	return resp.ReadTS, nil

@@ -36,7 +36,7 @@ func (db *DB) Run(ctx context.Context, o Options, fn Func) error {
 		}
 		again = (again || Retryable(err)) && !t.sentRows()
 		if again {
-			o.AgeOf, o.Locks = t.Age(), t.HandOver()
+			o.AgeOf, o.Locks, o.StatsOf = t.Age(), t.HandOver(), t.Stats()
 		}
 		t.Rollback(ctx)
 		if !again {

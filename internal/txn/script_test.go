@@ -177,6 +177,8 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 		d := dur(a[0])
 		s.w.latency = func() time.Duration { return d }
 	// without notes: nodes do not hear that an intent commits above where it was laid. resolves: intents stay as they are.
+	// placing, latest, marks, waits: leaseholders place no transactions; or below latest, or unmarked, or call what they have
+	// read or written past without waiting.
 	case "without":
 		s.w.refuse[a[0]] = true
 	// hold q: writes to q are on their way until free q
@@ -194,7 +196,8 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 		s.pause(dur(a[0]))
 	case "trace":
 		s.traced = a[0] == "on"
-	// begin t1 n1 uncertainty read-only
+	// begin t1 n1 uncertainty read-only own: with own it is not placed by leaseholders. Begun with fresh it may be, and is
+	// otherwise fixed where it begins
 	case "begin":
 		if s.apart {
 			s.pause(10 * time.Millisecond)
@@ -209,12 +212,25 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 				o.ReadOnly = true
 			case "wait":
 				o.Ordering = Wait
+			case "own":
+				o.OwnReading = true
+			case "fresh":
 			default:
+				if strings.HasPrefix(f, "floor=") {
+					continue
+				}
 				o.AgeOf = s.txns[strings.TrimPrefix(f, "age=")].Age()
 			}
 		}
 		s.txns[a[0]], s.nodeOf[a[0]] = n.db.Begin(o), n
-		n.in(func(ctx context.Context) { _, _ = s.txns[a[0]].ReadTimestamp(ctx) })
+		n.in(func(ctx context.Context) {
+			if !slices.Contains(a, "fresh") && !slices.Contains(a, "own") {
+				_, _ = s.txns[a[0]].ReadTimestamp(ctx)
+				return
+			}
+			_, _, _ = s.txns[a[0]].Window(ctx)
+			s.txns[a[0]].NotBelow(clock.Timestamp{Wall: epoch + int64(dur(opt(a, "floor", "0s")))})
+		})
 	// commit-later t1: the commit goes on beside the following commands
 	case "commit-later":
 		tx := s.txns[a[0]]

@@ -7,7 +7,6 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
-	"github.com/longitude-db/longitude/internal/route"
 )
 
 type state uint8
@@ -34,17 +33,22 @@ type Txn struct {
 	started  bool            // ord and age are set
 	age      clock.Timestamp // of the first attempt
 	ord      order
+	standing standing // whether ord may still be lowered
 	observed observed
 	reads    readSet
 	takes    int // how often answers were added to reads
 	writes   buffer
-	newest   clock.Timestamp // the newest version that was read: rule 2 is owed for it
+	newest   clock.Timestamp // the newest version that was read
+	owed     clock.Timestamp // the newest that rule 2 is owed for
 	commitTS clock.Timestamp
+	past     bool // commitTS is: rule 2 is paid for it
+	paid     paid
 	sent     bool
 	guard    Guard // asked before a commit (ahead.go)
 	locks    *Locks
 	wait     time.Duration // Txn.WaitAtMost
 	watched  watched
+	account  account
 }
 
 // start takes the reading at the first access (X1).
@@ -108,7 +112,7 @@ func (t *Txn) ready(ctx context.Context) (context.Context, error) {
 	if err := t.start(); err != nil {
 		return ctx, err
 	}
-	return route.WithDeadline(ctx, t.db.o.RT.Now()+t.db.o.Limit), nil
+	return t.within(ctx, t.db.o.RT.Now()+t.db.o.Limit), nil
 }
 
 // restart ends the attempt with an error that Retryable knows.
@@ -122,6 +126,7 @@ func (t *Txn) restart(err *kv.Error) error {
 	if !over {
 		t.db.countAbort()
 		t.db.countRestart(reason(err))
+		t.account.restarted(reason(err))
 	}
 	return err
 }
@@ -239,14 +244,10 @@ func (t *Txn) Rollback(context.Context) {
 	t.endLocks()
 }
 
-// ReadTimestamp is the timestamp at which the transaction reads. It can still move up.
+// ReadTimestamp is the timestamp at which the transaction reads. It can still move up, and from now on not down.
 func (t *Txn) ReadTimestamp(ctx context.Context) (clock.Timestamp, error) {
-	if _, err := t.ready(ctx); err != nil {
-		return clock.Timestamp{}, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.ord.r, nil
+	ord, err := t.window(ctx, func(s *standing) { s.told = true })
+	return ord.r, err
 }
 
 // CommitTimestamp is the timestamp of a committed transaction that has written something.

@@ -42,8 +42,8 @@ import (
 
 const (
 	// Expiry is how long a transaction may go without a sign of life before a push aborts it. Coordinators send a
-	// heartbeat well before.
-	Expiry = 5 * time.Second
+	// heartbeat each second. One whose coordinator's process is gone (Env.Gone) is aborted at once.
+	Expiry = 3 * time.Second
 	// Retention is how long records are kept after the last change. A transaction older than this whose record is not
 	// there may have had one, so it cannot commit any more: coordinators send a heartbeat, which makes a record, well
 	// before.
@@ -69,6 +69,9 @@ type Env struct {
 	// Pushed are transactions known to be pending that will commit above a timestamp, so that reads below it may pass
 	// over their intents. It grows while one request is repeated (package conflict) and is not shared between requests.
 	Pushed map[kv.TxnID]clock.Timestamp
+	// Gone reports whether a coordinator's process has ended, or seems to. Nil: nobody knows. It decides about patience
+	// alone: a transaction that is aborted for it has not committed, and cannot any more.
+	Gone func(kv.Process) bool
 	// Skip are keys that a locking read leaves out, because others hold them: intents there are not in its way.
 	Skip map[string]bool
 }

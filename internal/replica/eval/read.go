@@ -96,7 +96,7 @@ func (ev *evaluation) readAt(q *kv.ReadRequest, r clock.Timestamp) (uncertain *m
 		return nil
 	})
 	if err == nil && uncertain == nil && len(ev.res.Conflicts) == 0 {
-		resp.Observed = ev.observed()
+		resp.Observed, resp.Past = ev.observed(), ev.env.Now.Past(resp.Newest)
 		ev.res.Response.Read, ev.res.Reads, ev.res.Served = resp, reads, r
 	}
 	return uncertain, err

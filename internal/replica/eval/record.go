@@ -89,7 +89,7 @@ func (ev *evaluation) endTxn(q *kv.EndTxnRequest) error {
 	case !q.Commit && !q.Stage: // staged or not: it is the coordinator's to say, it has not acknowledged
 		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: touched})
 	case state == kv.Aborted:
-		return kv.Errorf(kv.ErrAborted, "transaction %s was aborted by another one, or had not been heard of for %s", q.Txn, Expiry)
+		return kv.Errorf(kv.ErrAborted, "transaction %s was aborted by another one, or had not been heard of for %s, or its coordinator was gone", q.Txn, Expiry)
 	case q.CommitTS.IsZero() || q.Stage && q.Commit:
 		return kv.Errorf(kv.ErrInternal, "a commit of %s at %s, staged: %t", q.Txn, q.CommitTS, q.Stage)
 	case rec == nil:
@@ -151,7 +151,7 @@ func (ev *evaluation) expired(q *kv.PushRequest, rec *kv.Record) bool {
 	if rec != nil {
 		alive = max(alive, rec.Touched)
 	}
-	return ev.env.Now.Earliest.Sub(alive) > Expiry
+	return ev.env.Now.Earliest.Sub(alive) > Expiry || ev.env.Gone != nil && ev.env.Gone(q.Coord)
 }
 
 // wounded: wound-wait's answer to who yields.

@@ -87,6 +87,12 @@ func (s *script) run(d args) (string, error) {
 		s.env.Now = clock.Interval{Earliest: clock.Instant(parseTS(lo).Wall), Latest: clock.Instant(parseTS(hi).Wall)}
 		return "", nil
 
+	// gone node=2: that node's process has ended
+	case "gone":
+		n := kv.NodeID(d.num("node"))
+		s.env.Gone = func(p kv.Process) bool { return p.Node == n }
+		return "", nil
+
 	// lease start=20: a new lease begins with this low water
 	case "lease":
 		s.env.LeaseStart = d.ts("start")
@@ -186,7 +192,8 @@ func (s *script) request(d args) (*kv.Request, error) {
 	case "push", "recover":
 		kind := map[string]kv.PushKind{"query": kv.PushQuery, "timestamp": kv.PushTimestamp, "abort": kv.PushAbort}[d.str("kind")]
 		p := &kv.PushRequest{Txn: id, Start: start, Anchor: anchor, Kind: kind, To: d.ts("to"), TS: d.ts("intent"),
-			Laid: clock.Instant(d.ts("laid").Wall), Pusher: txnID(d.str("by")), PusherStart: s.start[d.str("by")]}
+			Coord: kv.Process{Node: kv.NodeID(d.num("coord"))},
+			Laid:  clock.Instant(d.ts("laid").Wall), Pusher: txnID(d.str("by")), PusherStart: s.start[d.str("by")]}
 		if d.Cmd == "recover" {
 			return &kv.Request{Recover: &kv.RecoverRequest{Push: *p, TS: d.ts("at"), Missing: d.HasArg("missing")}}, nil
 		}

@@ -142,7 +142,7 @@ func (ev *evaluation) intents(q *kv.WriteRequest, c clock.Timestamp, owned []boo
 		}
 		p := &q.Puts[i]
 		err := mvcc.PutIntent(&ev.batch, p.Key, &kv.Intent{Txn: q.Txn, Start: q.Start, Anchor: q.Anchor, TS: c,
-			Laid: q.Laid, Value: p.Value, Delete: p.Delete})
+			Laid: q.Laid, Coord: q.Coord, Value: p.Value, Delete: p.Delete})
 		if err != nil {
 			return err
 		}

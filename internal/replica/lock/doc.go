@@ -14,8 +14,8 @@
 //	    waits takes the lock from younger holders (a wound). At once, if all of those wait in this range themselves.
 //	K4  A key is in the table only while somebody holds it; all counts are those of a full walk. Memory is bounded by
 //	    Options: beyond, a request goes on without a lock.
-//	K5  An owner that has given no sign of life for Options.Expiry, and of which no request waits here, loses its locks to
-//	    whoever asks.
+//	K5  An owner that has given no sign of life for Options.Expiry, and of which no request waits here, or whose
+//	    coordinator's process is gone (Options.Gone), loses its locks to whoever asks.
 //
 // Age is (start of the first attempt, id of the first attempt): total, and the same in all ranges. A transaction that is
 // repeated keeps it, so it becomes the oldest in time, and the oldest waits for nobody longer than Patience: nobody starves.

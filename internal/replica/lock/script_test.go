@@ -19,6 +19,7 @@ type script struct {
 	t       *Table
 	now     time.Duration
 	waiting map[Ticket]string
+	gone    map[kv.NodeID]bool
 }
 
 func who(name string) kv.LockOwner {
@@ -26,12 +27,13 @@ func who(name string) kv.LockOwner {
 	if _, err := fmt.Sscanf(name, "t%d", &n); err != nil {
 		panic(err)
 	}
-	return kv.LockOwner{ID: kv.TxnID{byte(n)}, Start: clock.Timestamp{Wall: int64(n)}}
+	return kv.LockOwner{ID: kv.TxnID{byte(n)}, Start: clock.Timestamp{Wall: int64(n)}, Coord: kv.Process{Node: kv.NodeID(n)}}
 }
 
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		s := &script{t: New(Options{}), waiting: map[Ticket]string{}}
+		s := &script{waiting: map[Ticket]string{}, gone: map[kv.NodeID]bool{}}
+		s.t = New(Options{Gone: func(p kv.Process) bool { return s.gone[p.Node] }})
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var out strings.Builder
 			for _, line := range strings.Split(strings.TrimSpace(d.Input), "\n") {
@@ -64,6 +66,7 @@ func TestScripts(t *testing.T) {
 //	t1 X a           an exclusive lock on a for t1; S: shared; x: in passing, for a write
 //	t1 X a nowait
 //	t1 ends          commit or rollback
+//	t1 dies          its coordinator's process is gone
 //	t1 lives         a sign of life
 //	t1 drops a       the end of a write in passing
 //	t1 cancels a     its time is up
@@ -86,6 +89,8 @@ func (s *script) do(out *strings.Builder, f []string) {
 		s.t.Keep(s.now, kv.Span{Start: kv.Key(from), End: kv.Key(to)})
 	case f[1] == "ends":
 		fmt.Fprintf(out, "%s: had %d\n", f[0], s.t.Release(s.now, who(f[0]).ID))
+	case f[1] == "dies":
+		s.gone[who(f[0]).Coord.Node] = true
 	case f[1] == "lives":
 		fmt.Fprintf(out, "%s: has %d\n", f[0], s.t.Touch(s.now, who(f[0]).ID))
 	case f[1] == "drops":

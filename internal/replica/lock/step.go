@@ -110,7 +110,7 @@ func (t *Table) Sweep(now time.Duration) {
 }
 
 func (t *Table) dead(now time.Duration, o *owner) bool {
-	return o.waiting == 0 && now-o.touched > t.o.Expiry
+	return o.waiting == 0 && now-o.touched > t.o.Expiry || t.o.Gone != nil && t.o.Gone(o.Coord)
 }
 
 // expire drops the holders of a key that have expired, and reports whether there were any.

@@ -13,8 +13,11 @@ type Options struct {
 	// Patience is how long a key stays with its holders before an older transaction takes it from them; default 250 ms.
 	// Shorter: deadlocks between ranges are resolved sooner, and more transactions that were only slow are wounded.
 	Patience time.Duration
-	// Expiry is how long an owner may go without a sign of life; default 5 s. Coordinators give one each second.
+	// Expiry is how long an owner may go without a sign of life; default 3 s. Coordinators give one each second.
 	Expiry time.Duration
+	// Gone reports whether a coordinator's process has ended, or seems to: its owners lose their locks at once. Nil: nobody
+	// knows.
+	Gone func(kv.Process) bool
 	// MaxLocks bounds the locks held in the range, MaxPerOwner those of one owner among them, MaxWaiters the requests that
 	// wait; defaults 65536, 16384, 8192. A lock takes about 200 bytes beside its key.
 	MaxLocks, MaxPerOwner, MaxWaiters int
@@ -22,7 +25,7 @@ type Options struct {
 
 func (o *Options) fill() {
 	set(&o.Patience, 250*time.Millisecond)
-	set(&o.Expiry, 5*time.Second)
+	set(&o.Expiry, 3*time.Second)
 	set(&o.MaxLocks, 1<<16)
 	set(&o.MaxPerOwner, 1<<14)
 	set(&o.MaxWaiters, 1<<13)

@@ -38,6 +38,7 @@ func (s *Session) schema(ctx *sql.Context) (*schema, error) {
 			return nil, t.note(err)
 		}
 	}
+	t.look().NotBelow(en.from) // H2 also holds if the transaction stands lower than it seems now, down to there
 	t.schema = en.schema
 	return t.schema, nil
 }

@@ -25,6 +25,7 @@ type tx struct {
 	kv     *txn.Txn
 	age    clock.Timestamp // of the first attempt
 	locks  *txn.Locks      // of the attempt before, until the next begins
+	stats  txn.TxnStats    // of the attempts before
 	retry  error           // the retryable error that ended the attempt
 	failed error           // the latest other error of the layers below
 
@@ -59,7 +60,7 @@ func (t *tx) attempt() *txn.Txn {
 // look is attempt for looking at the catalog alone: in the client's eyes that begins no transaction.
 func (t *tx) look() *txn.Txn {
 	if t.kv == nil {
-		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks})
+		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks, StatsOf: t.stats})
 		t.locks = nil
 		t.begun = t.kv.Savepoint()
 		t.watched.attempt(t.kv)
@@ -232,7 +233,7 @@ func (t *tx) rollback(ctx context.Context) {
 func (t *tx) again() *tx {
 	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age, watched: t.watched}
 	if t.kv != nil {
-		n.age, n.locks = t.kv.Age(), t.kv.HandOver()
+		n.age, n.locks, n.stats = t.kv.Age(), t.kv.HandOver(), t.kv.Stats()
 	}
 	return n
 }

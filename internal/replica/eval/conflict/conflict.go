@@ -251,7 +251,7 @@ func (r *Request) pushAll(ask []*group) []answer {
 	push := func(i int) {
 		g := ask[i]
 		answers[i].status, answers[i].err = r.w.o.Pushes.ask(&kv.PushRequest{
-			Txn: g.Intent.Txn, Start: g.Intent.Start, Anchor: g.Intent.Anchor, Laid: g.Intent.Laid, TS: g.Intent.TS,
+			Txn: g.Intent.Txn, Start: g.Intent.Start, Anchor: g.Intent.Anchor, Laid: g.Intent.Laid, Coord: g.Intent.Coord, TS: g.Intent.TS,
 			Kind: g.Kind, Pusher: r.who.Txn, PusherStart: r.who.Start, To: g.To}, g.Limit, r.w.o.Limit)
 	}
 	if len(ask) == 1 {

@@ -1,0 +1,64 @@
+package route
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// Trips counts what requests cost that are sent under a context (WithTrips).
+type Trips struct {
+	Rounds   atomic.Int64 // batches that are sent at the same time are one round
+	Messages atomic.Int64 // batches, those to this node included
+}
+
+// scope is what a context says to this package.
+type scope struct {
+	deadline time.Duration // 0: none
+	trips    *Trips
+}
+
+type scopeKey struct{}
+
+func scopeOf(ctx context.Context) scope {
+	s, _ := ctx.Value(scopeKey{}).(*scope)
+	if s == nil {
+		return scope{}
+	}
+	return *s
+}
+
+// WithDeadline bounds what is done under the context by an instant of the runtime's monotonic time. (A context's own
+// deadline would run on the system's clock and on its own goroutine.)
+func WithDeadline(ctx context.Context, at time.Duration) context.Context {
+	s := scopeOf(ctx)
+	if s.deadline != 0 && s.deadline <= at {
+		return ctx
+	}
+	return context.WithValue(ctx, scopeKey{}, &scope{deadline: at, trips: s.trips})
+}
+
+// WithTrips is WithDeadline, and counts in t what is sent under the context.
+func WithTrips(ctx context.Context, at time.Duration, t *Trips) context.Context {
+	s := scopeOf(ctx)
+	if s.deadline != 0 && s.deadline <= at {
+		at = s.deadline
+	}
+	return context.WithValue(ctx, scopeKey{}, &scope{deadline: at, trips: t})
+}
+
+func (s scope) sent(messages int) {
+	if s.trips != nil && messages > 0 {
+		s.trips.Rounds.Add(1)
+		s.trips.Messages.Add(int64(messages))
+	}
+}
+
+// deadline is when requests under this context stop being tried.
+func (r *Router) deadline(ctx context.Context) time.Duration {
+	at := r.o.RT.Now() + r.o.Limit
+	if d := scopeOf(ctx).deadline; d != 0 {
+		at = min(at, d)
+	}
+	return at
+}
