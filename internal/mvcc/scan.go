@@ -34,7 +34,14 @@ func (v *View) Scan(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.S
 	case b.spent():
 		rows.More, rows.Resume = true, s
 		return rows, kv.Span{}, nil
+	case v.o.Own != nil:
+		return v.scanOwn(s, b, reverse)
 	}
+	return v.scanCommitted(s, b, reverse)
+}
+
+// scanCommitted is Scan of versions.
+func (v *View) scanCommitted(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.Span, err error) {
 	v.it.SetBounds(storage.Span(s))
 	if reverse {
 		err = v.scanReverse(s, b, &rows)
