@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -39,6 +40,7 @@ type world struct {
 	busy    *waiting
 	held    map[string]bool // writes to these keys are still on their way
 	// copied is a key: the next write to it is delivered again after copyAfter.
+	again     func() time.Duration // after which a write is delivered again; 0: it is not
 	copied    string
 	copyAfter time.Duration
 	deny      func(*kv.WriteRequest) *kv.Error
@@ -72,6 +74,19 @@ type fakeNode struct {
 type row struct {
 	versions []fakeVersion // ascending
 	intent   *kv.Intent
+	values   map[uint64]fakeVersion // of the intent's transaction, by number
+}
+
+// own is what the transaction of the intent sees of its own writes.
+func (r *row) own(seq uint64, ignored []kv.SeqRange) (v fakeVersion, ok bool) {
+	best := uint64(0)
+	for s, x := range r.values {
+		taken := slices.ContainsFunc(ignored, func(i kv.SeqRange) bool { return i.After < s && s <= i.To })
+		if s <= seq && !taken && (!ok || s > best) {
+			v, best, ok = x, s, true
+		}
+	}
+	return v, ok
 }
 
 type fakeVersion struct {
@@ -186,6 +201,12 @@ func (t fakeTransport) Call(to kv.NodeID, m *kv.Message, limit time.Duration) (*
 	}
 	for i := range m.Batch.Requests {
 		q := &m.Batch.Requests[i]
+		if q.Write != nil && w.again != nil {
+			if d := w.again(); d > 0 {
+				n := w.nodes[to]
+				n.rt.After(d, func() { w.execute(n, &kv.Batch{Requests: []kv.Request{*q}}) })
+			}
+		}
 		if q.Write != nil && string(q.Write.Puts[0].Key) == w.copied {
 			w.copied = ""
 			n := w.nodes[to]
@@ -307,6 +328,9 @@ func (w *world) evaluate(n *fakeNode, r *fakeRange, q *kv.Request) (resp kv.Resp
 		return w.read(n, r, q.Read)
 	case q.Refresh != nil:
 		w.observe(n, q.Refresh.To)
+		if q.Refresh.Note {
+			return kv.Response{}, false
+		}
 		if e := w.refresh(q.Refresh.Txn, q.Refresh.Spans, q.Refresh.From, q.Refresh.To); e != nil {
 			return kv.Response{Err: e}, false
 		}
@@ -316,17 +340,25 @@ func (w *world) evaluate(n *fakeNode, r *fakeRange, q *kv.Request) (resp kv.Resp
 	case q.EndTxn != nil:
 		return w.end(q.EndTxn), false
 	case q.Resolve != nil:
-		for _, k := range q.Resolve.Keys {
+		ks, more := q.Resolve.Keys, []kv.Span(nil)
+		for i, s := range q.Resolve.Spans { // a few at a time
+			if ks = append(ks, w.in(s)...); len(ks) > 3 {
+				more = append([]kv.Span{{Start: ks[3], End: s.End}}, q.Resolve.Spans[i+1:]...)
+				ks = ks[:3]
+				break
+			}
+		}
+		for _, k := range ks {
 			if w.refuse["resolves"] {
 				break
 			}
 			w.resolve(n, k, q.Resolve.Txn, q.Resolve.Status)
 		}
-		return kv.Response{}, false
+		return kv.Response{Resolve: &kv.ResolveResponse{More: more}}, false
 	case q.Push != nil:
 		return kv.Response{EndTxn: w.asked(n, q.Push)}, false
 	case q.Query != nil:
-		return kv.Response{Query: &kv.QueryResponse{Missing: w.missing(q.Query.Txn, q.Query.Keys, q.Query.TS)}}, false
+		return kv.Response{Query: &kv.QueryResponse{Missing: w.missing(q.Query.Txn, q.Query.Keys, q.Query.TS, q.Query.Seq)}}, false
 	case q.Recover != nil:
 		rec := w.record(q.Recover.Push.Txn, q.Recover.Push.Start)
 		if rec.State == kv.Staged && rec.CommitTS == q.Recover.TS {
@@ -336,6 +368,9 @@ func (w *world) evaluate(n *fakeNode, r *fakeRange, q *kv.Request) (resp kv.Resp
 	case q.Heartbeat != nil:
 		rec := w.record(q.Heartbeat.Txn, q.Heartbeat.Start)
 		rec.Touched = max(rec.Touched, q.Heartbeat.Now)
+		if len(q.Heartbeat.Spans) > 0 {
+			rec.Spans = q.Heartbeat.Spans
+		}
 		return kv.Response{EndTxn: &kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}}, false
 	case q.Inline != nil:
 		return w.doInline(q.Inline), false
@@ -358,7 +393,7 @@ func fakeKey(q *kv.Request) kv.Key {
 	case q.EndTxn != nil:
 		return q.EndTxn.Anchor
 	case q.Resolve != nil:
-		return q.Resolve.Keys[0]
+		return append(slices.Clone(q.Resolve.Keys), slotOf(q.Resolve.Spans))[0]
 	case q.Heartbeat != nil:
 		return q.Heartbeat.Anchor
 	case q.Push != nil:
@@ -373,6 +408,13 @@ func fakeKey(q *kv.Request) kv.Key {
 		return q.Inline.Key
 	}
 	return q.Inline.Span.Start
+}
+
+func slotOf(spans []kv.Span) kv.Key {
+	if len(spans) == 0 {
+		return nil
+	}
+	return spans[0].Start
 }
 
 func inside(q *kv.Request, s kv.Span) bool {
@@ -401,6 +443,7 @@ func fakeSpans(q *kv.Request) (out []kv.Span) {
 		for _, k := range q.Resolve.Keys {
 			out = append(out, kv.Point(k))
 		}
+		out = append(out, q.Resolve.Spans...)
 	case q.Query != nil:
 		for _, k := range q.Query.Keys {
 			out = append(out, kv.Point(k))
@@ -482,6 +525,11 @@ func (w *world) read(n *fakeNode, rg *fakeRange, q *kv.ReadRequest) (kv.Response
 	}
 	out := &kv.ReadResponse{ReadTS: r, Observed: observed, Bumped: bumped}
 	see := func(k kv.Key) (val []byte) {
+		if in := w.row(k).intent; in != nil && in.Txn == q.Txn && q.Own != nil {
+			if v, ok := w.row(k).own(q.Own.Seq, q.Own.Ignored); ok {
+				return v.value
+			}
+		}
 		for _, v := range w.row(k).versions {
 			if v.ts.LessEq(r) {
 				val = v.value
@@ -568,9 +616,17 @@ func (w *world) write(n *fakeNode, rg *fakeRange, q *kv.WriteRequest) (kv.Respon
 	}
 	c := q.CommitTS
 	for _, p := range q.Puts {
-		if in := w.row(p.Key).intent; in != nil && !q.OnePhase {
-			c = c.Forward(in.TS) // a copy of the request finds its intents and leaves them
-			continue
+		in := w.row(p.Key).intent
+		if in != nil && !q.OnePhase {
+			c = c.Forward(in.TS)
+			if p.Seq <= in.Seq && !w.refuse["numbers"] {
+				continue // a copy of the request finds its intents and leaves them
+			}
+			if v, ok := w.row(p.Key).own(math.MaxUint64, q.Ignored); ok && p.MustNotExist && v.value != nil {
+				return kv.Response{Err: &kv.Error{Code: kv.ErrCondition, Key: p.Key}}, false
+			} else if ok {
+				p.MustNotExist = false
+			}
 		}
 		c = c.Forward(rg.lowWater.Next())
 		if vs := w.row(p.Key).versions; len(vs) > 0 {
@@ -605,8 +661,15 @@ func (w *world) write(n *fakeNode, rg *fakeRange, q *kv.WriteRequest) (kv.Respon
 		row := w.row(p.Key)
 		if q.OnePhase {
 			row.add(c, p.Value, p.Delete)
-		} else if row.intent == nil {
-			row.intent = &kv.Intent{Txn: q.Txn, Start: q.Start, Anchor: q.Anchor, TS: c, Laid: q.Laid, Value: p.Value, Delete: p.Delete}
+		} else if row.intent == nil || row.intent.Seq < p.Seq || w.refuse["numbers"] {
+			if row.intent == nil || w.refuse["numbers"] {
+				row.values = map[uint64]fakeVersion{}
+			}
+			row.intent = &kv.Intent{Txn: q.Txn, Start: q.Start, Anchor: q.Anchor, TS: c, Laid: q.Laid, Seq: p.Seq}
+			row.values[p.Seq] = fakeVersion{value: p.Value}
+			for _, e := range p.Earlier {
+				row.values[e.Seq] = fakeVersion{value: e.Value}
+			}
 		}
 	}
 	return kv.Response{Write: &kv.WriteResponse{CommitTS: c}}, false
