@@ -27,11 +27,12 @@ const (
 	ErrLocked                     // another transaction holds a lock on Key, and the request does not wait (LockNoWait)
 	ErrLockWait                   // waited long for a lock on Key that another transaction holds: ask again, or give up
 	ErrFuture                     // a read was asked for at a time that cannot be read at
+	ErrTooLarge                   // the transaction is larger than one may be: split the work
 )
 
 var codeNames = [...]string{"internal", "not leaseholder", "range mismatch", "unavailable", "ambiguous", "uncertain",
 	"retry at", "refresh failed", "aborted", "condition failed", "conflict", "too old", "fenced", "locked",
-	"lock wait", "no such time"}
+	"lock wait", "no such time", "too large"}
 
 func (c Code) String() string {
 	if int(c) < len(codeNames) {

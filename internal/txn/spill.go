@@ -62,6 +62,13 @@ type round struct {
 	done rt.Signal
 }
 
+// Failure is why the attempt is over, if it has failed on its own: what it writes from now on goes nowhere.
+func (t *Txn) Failure() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.failure
+}
+
 // Spilled reports whether the transaction has laid intents, or is about to.
 func (t *Txn) Spilled() bool {
 	t.mu.Lock()
@@ -373,7 +380,7 @@ func (t *Txn) tooMuch() *kv.Error {
 	if t.total <= o.MaxWriteBytes && t.writes.seq <= uint64(o.MaxWrites) {
 		return nil
 	}
-	return kv.Errorf(kv.ErrInternal, "the transaction has written %d MiB in %d writes, and one may write %d MiB in %d: split the work into several transactions",
+	return kv.Errorf(kv.ErrTooLarge, "the transaction has written %d MiB in %d writes, and one may write %d MiB in %d: it is rolled back; split the work into several transactions",
 		t.total>>20, t.writes.seq, o.MaxWriteBytes>>20, o.MaxWrites)
 }
 
