@@ -311,13 +311,6 @@ func (t *Txn) ownUpTo(mark uint64) *kv.Own {
 	return &kv.Own{Seq: mark, Ignored: t.writes.ignored}
 }
 
-// spilledSpans hold all keys that were sent before the commit.
-func (t *Txn) spilledSpans() []kv.Span {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.spill.spans.list()
-}
-
 // tell is Z5.
 func (t *Txn) tell(ctx context.Context, c clock.Timestamp) *kv.Error {
 	t.mu.Lock()

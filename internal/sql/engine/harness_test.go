@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -34,7 +35,9 @@ type cluster struct {
 	clocks []clock.Conditions
 	// tuneTxn changes the options of the nodes' transactions.
 	tuneTxn func(*txn.DBOptions)
-	mute    bool // messages carry no clock readings: no node learns of another's earliest
+	// dir, if set, is where the nodes keep their stores on disk.
+	dir  string
+	mute bool // messages carry no clock readings: no node learns of another's earliest
 }
 
 type member struct {
@@ -77,7 +80,11 @@ func (c *cluster) start(i int, opts ...option) {
 		cond = c.clocks[i]
 	}
 	s.clk = clock.New(clock.NewSim(cond, nil), clock.Options{})
-	eng, err := storage.Open(storage.Options{FS: vfs.NewMem(), Dir: "store", Cache: 1 << 20})
+	so := storage.Options{FS: vfs.NewMem(), Dir: "store", Cache: 1 << 20}
+	if c.dir != "" {
+		so = storage.Options{FS: vfs.Default, Dir: filepath.Join(c.dir, fmt.Sprint(i)), Cache: 32 << 20}
+	}
+	eng, err := storage.Open(so)
 	if err != nil {
 		t.Fatal(err)
 	}
