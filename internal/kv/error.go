@@ -28,11 +28,12 @@ const (
 	ErrLockWait                   // waited long for a lock on Key that another transaction holds: ask again, or give up
 	ErrFuture                     // a read was asked for at a time that cannot be read at
 	ErrWaited                     // a write waited long at Key for a lock or an older transaction: restart, or give up
+	ErrTooLarge                   // the transaction is larger than one may be: split the work
 )
 
 var codeNames = [...]string{"internal", "not leaseholder", "range mismatch", "unavailable", "ambiguous", "uncertain",
 	"retry at", "refresh failed", "aborted", "condition failed", "conflict", "too old", "fenced", "locked",
-	"lock wait", "no such time", "waited for a lock"}
+	"lock wait", "no such time", "waited for a lock", "too large"}
 
 func (c Code) String() string {
 	if int(c) < len(codeNames) {

@@ -29,13 +29,15 @@ type Request struct {
 type Response struct {
 	Err *Error `msg:"er,omitempty"`
 
-	Read   *ReadResponse   `msg:"rd,omitempty"`
-	Write  *WriteResponse  `msg:"wr,omitempty"`
-	EndTxn *TxnStatus      `msg:"et,omitempty"` // also answers Push, Heartbeat and Recover
-	Query  *QueryResponse  `msg:"qi,omitempty"`
-	Inline *InlineResponse `msg:"in,omitempty"`
-	Admin  *AdminResponse  `msg:"ad,omitempty"`
-	Locks  *LocksResponse  `msg:"lk,omitempty"`
+	Read   *ReadResponse  `msg:"rd,omitempty"`
+	Write  *WriteResponse `msg:"wr,omitempty"`
+	EndTxn *TxnStatus     `msg:"et,omitempty"` // also answers Push, Heartbeat and Recover
+	Query  *QueryResponse `msg:"qi,omitempty"`
+	// Resolve is set for a request by span alone.
+	Resolve *ResolveResponse `msg:"rs,omitempty"`
+	Inline  *InlineResponse  `msg:"in,omitempty"`
+	Admin   *AdminResponse   `msg:"ad,omitempty"`
+	Locks   *LocksResponse   `msg:"lk,omitempty"`
 }
 
 // Batch is what one node asks another in one message: requests to any number of ranges, answered together.
@@ -68,6 +70,8 @@ type ReadRequest struct {
 	// Lock makes it a locking read: the keys asked for, and the rows found in the spans, are locked, and their newest
 	// versions are read. One above ReadTS makes the read uncertain, however far above.
 	Lock *ReadLock `msg:"lk,omitempty"`
+	// Own is set if the transaction has laid intents already: it sees them.
+	Own *Own `msg:"ow,omitempty"`
 	// AnyReplica: nothing newer than ReadTS concerns the reader (ReadTS = Limit), so a replica whose closed timestamp has
 	// reached it may answer, leaseholder or not.
 	AnyReplica bool `msg:"ar,omitempty"`
@@ -148,6 +152,8 @@ type RefreshRequest struct {
 	From  clock.Timestamp `msg:"f"`
 	To    clock.Timestamp `msg:"o"`
 	Spans []Span          `msg:"s"`
+	// Note: nothing is asked. The request only tells the ranges of the spans of To.
+	Note bool `msg:"n,omitempty"`
 }
 
 // Put is one buffered write. A value is never empty: on the wire empty means absent.
@@ -157,6 +163,9 @@ type Put struct {
 	Delete bool   `msg:"d,omitempty"`
 	// MustNotExist fails the write with ErrCondition if the key has a value.
 	MustNotExist bool `msg:"x,omitempty"`
+	// Seq and Earlier as in Intent; 0: of a transaction that sends all of its writes at once.
+	Seq     uint64    `msg:"q,omitempty"`
+	Earlier []Earlier `msg:"e,omitempty"`
 }
 
 // WriteRequest lays intents, or with OnePhase commits at once.
@@ -178,6 +187,10 @@ type WriteRequest struct {
 	// coordinator's process: the intent is abandoned with it.
 	Laid  clock.Instant `msg:"l"`
 	Coord Process       `msg:"cp"`
+	// Ignored and Marks are of a transaction that lays intents before its commit: what it has taken back, and the
+	// marks that it may still go back to, ascending (see Intent.Earlier). Of more than MaxMarks these are the newest.
+	Ignored []SeqRange `msg:"ig,omitempty"`
+	Marks   []uint64   `msg:"mk,omitempty"`
 	// Owner of the transaction's locks, if it has any; otherwise Txn and Start stand in the queues of keys.
 	Owner *LockOwner `msg:"ow,omitempty"`
 	// Wait bounds the waiting for locks and for older transactions; then the answer is ErrWaited. 0: as long as the range
@@ -219,8 +232,11 @@ type TxnStatus struct {
 	// what it must not commit below.
 	CommitTS clock.Timestamp `msg:"c"`
 	// Recover, with Staged: its coordinator has had its time, and whoever pushes may find out for himself, by asking
-	// these keys (Query) and reporting the outcome (Recover).
-	Recover []Key `msg:"rk,omitempty"`
+	// these keys (Query) and reporting the outcome (Recover). Each of them has to be there with this number or a higher one.
+	Recover    []Key  `msg:"rk,omitempty"`
+	RecoverSeq uint64 `msg:"rq,omitempty"`
+	// Ignored, with Committed: writes that the transaction has taken back. Its intents become versions without them.
+	Ignored []SeqRange `msg:"ig,omitempty"`
 }
 
 // Record is the record of a transaction, kept at its anchor key.
@@ -229,8 +245,14 @@ type Record struct {
 	CommitTS clock.Timestamp `msg:"c"` // as in TxnStatus
 	Start    clock.Timestamp `msg:"st"`
 	Touched  clock.Instant   `msg:"h"` // last heartbeat or change: expiry and garbage collection count from it
-	// Intents are, for Staged, all its writes; for Committed, what a collector has to resolve before removing the record.
-	Intents []Key `msg:"i,omitempty"`
+	// Intents are, for Staged, all its writes that had not landed when it was staged, and Seq is the lowest of their numbers.
+	// For Committed they are what a collector has to resolve before removing the record.
+	Intents []Key  `msg:"i,omitempty"`
+	Seq     uint64 `msg:"sq,omitempty"`
+	// Spans hold all other keys that the transaction has laid intents on, and keys between them; whatever the state is.
+	Spans []Span `msg:"sp,omitempty"`
+	// Ignored as in TxnStatus.
+	Ignored []SeqRange `msg:"ig,omitempty"`
 }
 
 // Intent is a provisional write, kept in the lock table.
@@ -243,6 +265,10 @@ type Intent struct {
 	Coord  Process         `msg:"cp"`
 	Value  []byte          `msg:"v,omitempty"`
 	Delete bool            `msg:"d,omitempty"`
+	// Seq is the number of this write among those of its transaction, and Earlier are values that the transaction gave the
+	// key before, in order, as far as it may go back to them. See own.go.
+	Seq     uint64    `msg:"q,omitempty"`
+	Earlier []Earlier `msg:"e,omitempty"`
 }
 
 // EndTxnRequest writes the decision to the record at the anchor, or stages it. It is idempotent.
@@ -258,14 +284,25 @@ type EndTxnRequest struct {
 	Until   clock.Timestamp `msg:"u"`
 	Intents []Key           `msg:"i,omitempty"`
 	Now     clock.Instant   `msg:"n"` // the coordinator's earliest
+	// Seq, Spans and Ignored go into the record.
+	Seq     uint64     `msg:"sq,omitempty"`
+	Spans   []Span     `msg:"sp,omitempty"`
+	Ignored []SeqRange `msg:"ig,omitempty"`
 }
 
 // ResolveRequest turns a finished transaction's intents into versions, or removes them. Keys without its intent are
-// left alone.
+// left alone. By spans, a range does a part of it at a time, and answers what is left: one request is one command, and
+// others get in between.
 type ResolveRequest struct {
 	Txn    TxnID     `msg:"t"`
 	Status TxnStatus `msg:"s"`
 	Keys   []Key     `msg:"k"`
+	Spans  []Span    `msg:"sp,omitempty"`
+}
+
+// ResolveResponse answers a resolve by spans: those that are left.
+type ResolveResponse struct {
+	More []Span `msg:"m,omitempty"`
 }
 
 // PushKind is what a request that met an intent wants of its transaction.
@@ -300,6 +337,7 @@ type QueryRequest struct {
 	Txn  TxnID           `msg:"t"`
 	TS   clock.Timestamp `msg:"c"`
 	Keys []Key           `msg:"k"`
+	Seq  uint64          `msg:"sq,omitempty"` // an intent with a lower number is an earlier write
 }
 
 // QueryResponse names a key where the write had not landed; empty: all have.
@@ -321,6 +359,7 @@ type HeartbeatRequest struct {
 	Start  clock.Timestamp `msg:"st"`
 	Anchor Key             `msg:"a"`
 	Now    clock.Instant   `msg:"n"`
+	Spans  []Span          `msg:"sp,omitempty"` // as in Record
 }
 
 // InlineRequest reads or changes unversioned keys (meta and system): if Swap is set, compare and swap on Key; otherwise

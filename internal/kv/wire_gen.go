@@ -709,11 +709,115 @@ func (z *ControlRequest) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Earlier) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
+	_ = zb0001Mask
+	if z.Value == nil {
+		zb0001Len--
+		zb0001Mask |= 0x2
+	}
+	if z.Delete == false {
+		zb0001Len--
+		zb0001Mask |= 0x4
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "q"
+		o = append(o, 0xa1, 0x71)
+		o = msgp.AppendUint64(o, z.Seq)
+		if (zb0001Mask & 0x2) == 0 { // if not omitted
+			// string "v"
+			o = append(o, 0xa1, 0x76)
+			o = msgp.AppendBytes(o, z.Value)
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "d"
+			o = append(o, 0xa1, 0x64)
+			o = msgp.AppendBool(o, z.Delete)
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Earlier) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	var zb0001Mask uint8 /* 2 bits */
+	_ = zb0001Mask
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "q":
+			z.Seq, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Seq")
+				return
+			}
+		case "v":
+			z.Value, bts, err = msgp.ReadBytesBytes(bts, z.Value)
+			if err != nil {
+				err = msgp.WrapError(err, "Value")
+				return
+			}
+			zb0001Mask |= 0x1
+		case "d":
+			z.Delete, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Delete")
+				return
+			}
+			zb0001Mask |= 0x2
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	// Clear omitted fields.
+	if zb0001Mask != 0x3 {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Value = nil
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.Delete = false
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Earlier) Msgsize() (s int) {
+	s = 1 + 2 + msgp.Uint64Size + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *EndTxnRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(9)
-	var zb0001Mask uint16 /* 9 bits */
+	zb0001Len := uint32(12)
+	var zb0001Mask uint16 /* 12 bits */
 	_ = zb0001Mask
 	if z.Stage == false {
 		zb0001Len--
@@ -722,6 +826,18 @@ func (z *EndTxnRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Intents == nil {
 		zb0001Len--
 		zb0001Mask |= 0x80
+	}
+	if z.Seq == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x200
+	}
+	if z.Spans == nil {
+		zb0001Len--
+		zb0001Mask |= 0x400
+	}
+	if z.Ignored == nil {
+		zb0001Len--
+		zb0001Mask |= 0x800
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -778,6 +894,37 @@ func (z *EndTxnRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Now")
 			return
 		}
+		if (zb0001Mask & 0x200) == 0 { // if not omitted
+			// string "sq"
+			o = append(o, 0xa2, 0x73, 0x71)
+			o = msgp.AppendUint64(o, z.Seq)
+		}
+		if (zb0001Mask & 0x400) == 0 { // if not omitted
+			// string "sp"
+			o = append(o, 0xa2, 0x73, 0x70)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
+			for za0003 := range z.Spans {
+				o, err = z.Spans[za0003].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0003)
+					return
+				}
+			}
+		}
+		if (zb0001Mask & 0x800) == 0 { // if not omitted
+			// string "ig"
+			o = append(o, 0xa2, 0x69, 0x67)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Ignored)))
+			for za0004 := range z.Ignored {
+				// map header, size 2
+				// string "a"
+				o = append(o, 0x82, 0xa1, 0x61)
+				o = msgp.AppendUint64(o, z.Ignored[za0004].After)
+				// string "t"
+				o = append(o, 0xa1, 0x74)
+				o = msgp.AppendUint64(o, z.Ignored[za0004].To)
+			}
+		}
 	}
 	return
 }
@@ -792,7 +939,7 @@ func (z *EndTxnRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 2 bits */
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -879,6 +1026,82 @@ func (z *EndTxnRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Now")
 				return
 			}
+		case "sq":
+			z.Seq, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Seq")
+				return
+			}
+			zb0001Mask |= 0x4
+		case "sp":
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Spans")
+				return
+			}
+			if cap(z.Spans) >= int(zb0005) {
+				z.Spans = (z.Spans)[:zb0005]
+			} else {
+				z.Spans = make([]Span, zb0005)
+			}
+			for za0003 := range z.Spans {
+				bts, err = z.Spans[za0003].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0003)
+					return
+				}
+			}
+			zb0001Mask |= 0x8
+		case "ig":
+			var zb0006 uint32
+			zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ignored")
+				return
+			}
+			if cap(z.Ignored) >= int(zb0006) {
+				z.Ignored = (z.Ignored)[:zb0006]
+			} else {
+				z.Ignored = make([]SeqRange, zb0006)
+			}
+			for za0004 := range z.Ignored {
+				var zb0007 uint32
+				zb0007, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Ignored", za0004)
+					return
+				}
+				for zb0007 > 0 {
+					zb0007--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Ignored", za0004)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "a":
+						z.Ignored[za0004].After, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0004, "After")
+							return
+						}
+					case "t":
+						z.Ignored[za0004].To, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0004, "To")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0004)
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x10
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -888,12 +1111,21 @@ func (z *EndTxnRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x3 {
+	if zb0001Mask != 0x1f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Stage = false
 		}
 		if (zb0001Mask & 0x2) == 0 {
 			z.Intents = nil
+		}
+		if (zb0001Mask & 0x4) == 0 {
+			z.Seq = 0
+		}
+		if (zb0001Mask & 0x8) == 0 {
+			z.Spans = nil
+		}
+		if (zb0001Mask & 0x10) == 0 {
+			z.Ignored = nil
 		}
 	}
 	o = bts
@@ -906,7 +1138,11 @@ func (z *EndTxnRequest) Msgsize() (s int) {
 	for za0002 := range z.Intents {
 		s += msgp.BytesPrefixSize + len([]byte(z.Intents[za0002]))
 	}
-	s += 2 + (*wireInstant)(&z.Now).Msgsize()
+	s += 2 + (*wireInstant)(&z.Now).Msgsize() + 3 + msgp.Uint64Size + 3 + msgp.ArrayHeaderSize
+	for za0003 := range z.Spans {
+		s += z.Spans[za0003].Msgsize()
+	}
+	s += 3 + msgp.ArrayHeaderSize + (len(z.Ignored) * (5 + msgp.Uint64Size + msgp.Uint64Size))
 	return
 }
 
@@ -1312,26 +1548,51 @@ func (z *Grouping) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *HeartbeatRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 4
-	// string "t"
-	o = append(o, 0x84, 0xa1, 0x74)
-	o = msgp.AppendBytes(o, (z.Txn)[:])
-	// string "st"
-	o = append(o, 0xa2, 0x73, 0x74)
-	o, err = (*wireTimestamp)(&z.Start).MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Start")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(5)
+	var zb0001Mask uint8 /* 5 bits */
+	_ = zb0001Mask
+	if z.Spans == nil {
+		zb0001Len--
+		zb0001Mask |= 0x10
 	}
-	// string "a"
-	o = append(o, 0xa1, 0x61)
-	o = msgp.AppendBytes(o, []byte(z.Anchor))
-	// string "n"
-	o = append(o, 0xa1, 0x6e)
-	o, err = (*wireInstant)(&z.Now).MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Now")
-		return
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "t"
+		o = append(o, 0xa1, 0x74)
+		o = msgp.AppendBytes(o, (z.Txn)[:])
+		// string "st"
+		o = append(o, 0xa2, 0x73, 0x74)
+		o, err = (*wireTimestamp)(&z.Start).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Start")
+			return
+		}
+		// string "a"
+		o = append(o, 0xa1, 0x61)
+		o = msgp.AppendBytes(o, []byte(z.Anchor))
+		// string "n"
+		o = append(o, 0xa1, 0x6e)
+		o, err = (*wireInstant)(&z.Now).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Now")
+			return
+		}
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
+			// string "sp"
+			o = append(o, 0xa2, 0x73, 0x70)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
+			for za0002 := range z.Spans {
+				o, err = z.Spans[za0002].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0002)
+					return
+				}
+			}
+		}
 	}
 	return
 }
@@ -1346,6 +1607,8 @@ func (z *HeartbeatRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -1382,6 +1645,26 @@ func (z *HeartbeatRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Now")
 				return
 			}
+		case "sp":
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Spans")
+				return
+			}
+			if cap(z.Spans) >= int(zb0003) {
+				z.Spans = (z.Spans)[:zb0003]
+			} else {
+				z.Spans = make([]Span, zb0003)
+			}
+			for za0002 := range z.Spans {
+				bts, err = z.Spans[za0002].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0002)
+					return
+				}
+			}
+			zb0001Mask |= 0x1
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1390,13 +1673,21 @@ func (z *HeartbeatRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		}
 	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.Spans = nil
+	}
+
 	o = bts
 	return
 }
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *HeartbeatRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireInstant)(&z.Now).Msgsize()
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireInstant)(&z.Now).Msgsize() + 3 + msgp.ArrayHeaderSize
+	for za0002 := range z.Spans {
+		s += z.Spans[za0002].Msgsize()
+	}
 	return
 }
 
@@ -1730,8 +2021,8 @@ func (z *InlineResponse) Msgsize() (s int) {
 func (z *Intent) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(8)
-	var zb0001Mask uint8 /* 8 bits */
+	zb0001Len := uint32(10)
+	var zb0001Mask uint16 /* 10 bits */
 	_ = zb0001Mask
 	if z.Value == nil {
 		zb0001Len--
@@ -1740,6 +2031,14 @@ func (z *Intent) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Delete == false {
 		zb0001Len--
 		zb0001Mask |= 0x80
+	}
+	if z.Seq == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x100
+	}
+	if z.Earlier == nil {
+		zb0001Len--
+		zb0001Mask |= 0x200
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1796,6 +2095,49 @@ func (z *Intent) MarshalMsg(b []byte) (o []byte, err error) {
 			o = append(o, 0xa1, 0x64)
 			o = msgp.AppendBool(o, z.Delete)
 		}
+		if (zb0001Mask & 0x100) == 0 { // if not omitted
+			// string "q"
+			o = append(o, 0xa1, 0x71)
+			o = msgp.AppendUint64(o, z.Seq)
+		}
+		if (zb0001Mask & 0x200) == 0 { // if not omitted
+			// string "e"
+			o = append(o, 0xa1, 0x65)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Earlier)))
+			for za0002 := range z.Earlier {
+				// check for omitted fields
+				zb0003Len := uint32(3)
+				var zb0003Mask uint8 /* 3 bits */
+				_ = zb0003Mask
+				if z.Earlier[za0002].Value == nil {
+					zb0003Len--
+					zb0003Mask |= 0x2
+				}
+				if z.Earlier[za0002].Delete == false {
+					zb0003Len--
+					zb0003Mask |= 0x4
+				}
+				// variable map header, size zb0003Len
+				o = append(o, 0x80|uint8(zb0003Len))
+
+				// skip if no fields are to be emitted
+				if zb0003Len != 0 {
+					// string "q"
+					o = append(o, 0xa1, 0x71)
+					o = msgp.AppendUint64(o, z.Earlier[za0002].Seq)
+					if (zb0003Mask & 0x2) == 0 { // if not omitted
+						// string "v"
+						o = append(o, 0xa1, 0x76)
+						o = msgp.AppendBytes(o, z.Earlier[za0002].Value)
+					}
+					if (zb0003Mask & 0x4) == 0 { // if not omitted
+						// string "d"
+						o = append(o, 0xa1, 0x64)
+						o = msgp.AppendBool(o, z.Earlier[za0002].Delete)
+					}
+				}
+			}
+		}
 	}
 	return
 }
@@ -1810,7 +2152,7 @@ func (z *Intent) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 2 bits */
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -1907,6 +2249,81 @@ func (z *Intent) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x2
+		case "q":
+			z.Seq, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Seq")
+				return
+			}
+			zb0001Mask |= 0x4
+		case "e":
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Earlier")
+				return
+			}
+			if cap(z.Earlier) >= int(zb0005) {
+				z.Earlier = (z.Earlier)[:zb0005]
+			} else {
+				z.Earlier = make([]Earlier, zb0005)
+			}
+			for za0002 := range z.Earlier {
+				var zb0006 uint32
+				zb0006, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Earlier", za0002)
+					return
+				}
+				var zb0006Mask uint8 /* 2 bits */
+				_ = zb0006Mask
+				for zb0006 > 0 {
+					zb0006--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Earlier", za0002)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "q":
+						z.Earlier[za0002].Seq, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Earlier", za0002, "Seq")
+							return
+						}
+					case "v":
+						z.Earlier[za0002].Value, bts, err = msgp.ReadBytesBytes(bts, z.Earlier[za0002].Value)
+						if err != nil {
+							err = msgp.WrapError(err, "Earlier", za0002, "Value")
+							return
+						}
+						zb0006Mask |= 0x1
+					case "d":
+						z.Earlier[za0002].Delete, bts, err = msgp.ReadBoolBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Earlier", za0002, "Delete")
+							return
+						}
+						zb0006Mask |= 0x2
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Earlier", za0002)
+							return
+						}
+					}
+				}
+				// Clear omitted fields.
+				if zb0006Mask != 0x3 {
+					if (zb0006Mask & 0x1) == 0 {
+						z.Earlier[za0002].Value = nil
+					}
+					if (zb0006Mask & 0x2) == 0 {
+						z.Earlier[za0002].Delete = false
+					}
+				}
+			}
+			zb0001Mask |= 0x8
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1916,12 +2333,18 @@ func (z *Intent) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x3 {
+	if zb0001Mask != 0xf {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Value = nil
 		}
 		if (zb0001Mask & 0x2) == 0 {
 			z.Delete = false
+		}
+		if (zb0001Mask & 0x4) == 0 {
+			z.Seq = 0
+		}
+		if (zb0001Mask & 0x8) == 0 {
+			z.Earlier = nil
 		}
 	}
 	o = bts
@@ -1930,7 +2353,10 @@ func (z *Intent) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Intent) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + msgp.BoolSize
+	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.TS).Msgsize() + 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + msgp.BoolSize + 2 + msgp.Uint64Size + 2 + msgp.ArrayHeaderSize
+	for za0002 := range z.Earlier {
+		s += 1 + 2 + msgp.Uint64Size + 2 + msgp.BytesPrefixSize + len(z.Earlier[za0002].Value) + 2 + msgp.BoolSize
+	}
 	return
 }
 
@@ -3678,6 +4104,141 @@ func (z *NodeInfo) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Own) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(2)
+	var zb0001Mask uint8 /* 2 bits */
+	_ = zb0001Mask
+	if z.Ignored == nil {
+		zb0001Len--
+		zb0001Mask |= 0x2
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "s"
+		o = append(o, 0xa1, 0x73)
+		o = msgp.AppendUint64(o, z.Seq)
+		if (zb0001Mask & 0x2) == 0 { // if not omitted
+			// string "i"
+			o = append(o, 0xa1, 0x69)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Ignored)))
+			for za0001 := range z.Ignored {
+				// map header, size 2
+				// string "a"
+				o = append(o, 0x82, 0xa1, 0x61)
+				o = msgp.AppendUint64(o, z.Ignored[za0001].After)
+				// string "t"
+				o = append(o, 0xa1, 0x74)
+				o = msgp.AppendUint64(o, z.Ignored[za0001].To)
+			}
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Own) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "s":
+			z.Seq, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Seq")
+				return
+			}
+		case "i":
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ignored")
+				return
+			}
+			if cap(z.Ignored) >= int(zb0002) {
+				z.Ignored = (z.Ignored)[:zb0002]
+			} else {
+				z.Ignored = make([]SeqRange, zb0002)
+			}
+			for za0001 := range z.Ignored {
+				var zb0003 uint32
+				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Ignored", za0001)
+					return
+				}
+				for zb0003 > 0 {
+					zb0003--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Ignored", za0001)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "a":
+						z.Ignored[za0001].After, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0001, "After")
+							return
+						}
+					case "t":
+						z.Ignored[za0001].To, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0001, "To")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0001)
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x1
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.Ignored = nil
+	}
+
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Own) Msgsize() (s int) {
+	s = 1 + 2 + msgp.Uint64Size + 2 + msgp.ArrayHeaderSize + (len(z.Ignored) * (5 + msgp.Uint64Size + msgp.Uint64Size))
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Placed) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
@@ -4090,8 +4651,8 @@ func (z *PushRequest) Msgsize() (s int) {
 func (z *Put) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(4)
-	var zb0001Mask uint8 /* 4 bits */
+	zb0001Len := uint32(6)
+	var zb0001Mask uint8 /* 6 bits */
 	_ = zb0001Mask
 	if z.Value == nil {
 		zb0001Len--
@@ -4104,6 +4665,14 @@ func (z *Put) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.MustNotExist == false {
 		zb0001Len--
 		zb0001Mask |= 0x8
+	}
+	if z.Seq == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x10
+	}
+	if z.Earlier == nil {
+		zb0001Len--
+		zb0001Mask |= 0x20
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -4128,6 +4697,49 @@ func (z *Put) MarshalMsg(b []byte) (o []byte, err error) {
 			o = append(o, 0xa1, 0x78)
 			o = msgp.AppendBool(o, z.MustNotExist)
 		}
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
+			// string "q"
+			o = append(o, 0xa1, 0x71)
+			o = msgp.AppendUint64(o, z.Seq)
+		}
+		if (zb0001Mask & 0x20) == 0 { // if not omitted
+			// string "e"
+			o = append(o, 0xa1, 0x65)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Earlier)))
+			for za0001 := range z.Earlier {
+				// check for omitted fields
+				zb0002Len := uint32(3)
+				var zb0002Mask uint8 /* 3 bits */
+				_ = zb0002Mask
+				if z.Earlier[za0001].Value == nil {
+					zb0002Len--
+					zb0002Mask |= 0x2
+				}
+				if z.Earlier[za0001].Delete == false {
+					zb0002Len--
+					zb0002Mask |= 0x4
+				}
+				// variable map header, size zb0002Len
+				o = append(o, 0x80|uint8(zb0002Len))
+
+				// skip if no fields are to be emitted
+				if zb0002Len != 0 {
+					// string "q"
+					o = append(o, 0xa1, 0x71)
+					o = msgp.AppendUint64(o, z.Earlier[za0001].Seq)
+					if (zb0002Mask & 0x2) == 0 { // if not omitted
+						// string "v"
+						o = append(o, 0xa1, 0x76)
+						o = msgp.AppendBytes(o, z.Earlier[za0001].Value)
+					}
+					if (zb0002Mask & 0x4) == 0 { // if not omitted
+						// string "d"
+						o = append(o, 0xa1, 0x64)
+						o = msgp.AppendBool(o, z.Earlier[za0001].Delete)
+					}
+				}
+			}
+		}
 	}
 	return
 }
@@ -4142,7 +4754,7 @@ func (z *Put) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 3 bits */
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -4183,6 +4795,81 @@ func (z *Put) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x4
+		case "q":
+			z.Seq, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Seq")
+				return
+			}
+			zb0001Mask |= 0x8
+		case "e":
+			var zb0003 uint32
+			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Earlier")
+				return
+			}
+			if cap(z.Earlier) >= int(zb0003) {
+				z.Earlier = (z.Earlier)[:zb0003]
+			} else {
+				z.Earlier = make([]Earlier, zb0003)
+			}
+			for za0001 := range z.Earlier {
+				var zb0004 uint32
+				zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Earlier", za0001)
+					return
+				}
+				var zb0004Mask uint8 /* 2 bits */
+				_ = zb0004Mask
+				for zb0004 > 0 {
+					zb0004--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Earlier", za0001)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "q":
+						z.Earlier[za0001].Seq, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Earlier", za0001, "Seq")
+							return
+						}
+					case "v":
+						z.Earlier[za0001].Value, bts, err = msgp.ReadBytesBytes(bts, z.Earlier[za0001].Value)
+						if err != nil {
+							err = msgp.WrapError(err, "Earlier", za0001, "Value")
+							return
+						}
+						zb0004Mask |= 0x1
+					case "d":
+						z.Earlier[za0001].Delete, bts, err = msgp.ReadBoolBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Earlier", za0001, "Delete")
+							return
+						}
+						zb0004Mask |= 0x2
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Earlier", za0001)
+							return
+						}
+					}
+				}
+				// Clear omitted fields.
+				if zb0004Mask != 0x3 {
+					if (zb0004Mask & 0x1) == 0 {
+						z.Earlier[za0001].Value = nil
+					}
+					if (zb0004Mask & 0x2) == 0 {
+						z.Earlier[za0001].Delete = false
+					}
+				}
+			}
+			zb0001Mask |= 0x10
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -4192,7 +4879,7 @@ func (z *Put) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x7 {
+	if zb0001Mask != 0x1f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Value = nil
 		}
@@ -4202,6 +4889,12 @@ func (z *Put) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		if (zb0001Mask & 0x4) == 0 {
 			z.MustNotExist = false
 		}
+		if (zb0001Mask & 0x8) == 0 {
+			z.Seq = 0
+		}
+		if (zb0001Mask & 0x10) == 0 {
+			z.Earlier = nil
+		}
 	}
 	o = bts
 	return
@@ -4209,29 +4902,50 @@ func (z *Put) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Put) Msgsize() (s int) {
-	s = 1 + 2 + msgp.BytesPrefixSize + len([]byte(z.Key)) + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + msgp.BoolSize + 2 + msgp.BoolSize
+	s = 1 + 2 + msgp.BytesPrefixSize + len([]byte(z.Key)) + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + msgp.BoolSize + 2 + msgp.BoolSize + 2 + msgp.Uint64Size + 2 + msgp.ArrayHeaderSize
+	for za0001 := range z.Earlier {
+		s += 1 + 2 + msgp.Uint64Size + 2 + msgp.BytesPrefixSize + len(z.Earlier[za0001].Value) + 2 + msgp.BoolSize
+	}
 	return
 }
 
 // MarshalMsg implements msgp.Marshaler
 func (z *QueryRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
-	// string "t"
-	o = append(o, 0x83, 0xa1, 0x74)
-	o = msgp.AppendBytes(o, (z.Txn)[:])
-	// string "c"
-	o = append(o, 0xa1, 0x63)
-	o, err = (*wireTimestamp)(&z.TS).MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "TS")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(4)
+	var zb0001Mask uint8 /* 4 bits */
+	_ = zb0001Mask
+	if z.Seq == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x8
 	}
-	// string "k"
-	o = append(o, 0xa1, 0x6b)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Keys)))
-	for za0002 := range z.Keys {
-		o = msgp.AppendBytes(o, []byte(z.Keys[za0002]))
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "t"
+		o = append(o, 0xa1, 0x74)
+		o = msgp.AppendBytes(o, (z.Txn)[:])
+		// string "c"
+		o = append(o, 0xa1, 0x63)
+		o, err = (*wireTimestamp)(&z.TS).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "TS")
+			return
+		}
+		// string "k"
+		o = append(o, 0xa1, 0x6b)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Keys)))
+		for za0002 := range z.Keys {
+			o = msgp.AppendBytes(o, []byte(z.Keys[za0002]))
+		}
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
+			// string "sq"
+			o = append(o, 0xa2, 0x73, 0x71)
+			o = msgp.AppendUint64(o, z.Seq)
+		}
 	}
 	return
 }
@@ -4246,6 +4960,8 @@ func (z *QueryRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -4289,6 +5005,13 @@ func (z *QueryRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					z.Keys[za0002] = Key(zb0003)
 				}
 			}
+		case "sq":
+			z.Seq, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Seq")
+				return
+			}
+			zb0001Mask |= 0x1
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -4297,6 +5020,11 @@ func (z *QueryRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		}
 	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.Seq = 0
+	}
+
 	o = bts
 	return
 }
@@ -4307,6 +5035,7 @@ func (z *QueryRequest) Msgsize() (s int) {
 	for za0002 := range z.Keys {
 		s += msgp.BytesPrefixSize + len([]byte(z.Keys[za0002]))
 	}
+	s += 3 + msgp.Uint64Size
 	return
 }
 
@@ -4894,8 +5623,8 @@ func (z *ReadLock) Msgsize() (s int) {
 func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(14)
-	var zb0001Mask uint16 /* 14 bits */
+	zb0001Len := uint32(15)
+	var zb0001Mask uint16 /* 15 bits */
 	_ = zb0001Mask
 	if z.CanBump == false {
 		zb0001Len--
@@ -4921,17 +5650,21 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x400
 	}
-	if z.AnyReplica == false {
+	if z.Own == nil {
 		zb0001Len--
 		zb0001Mask |= 0x800
 	}
-	if z.Groups == nil {
+	if z.AnyReplica == false {
 		zb0001Len--
 		zb0001Mask |= 0x1000
 	}
-	if z.Fresh == nil {
+	if z.Groups == nil {
 		zb0001Len--
 		zb0001Mask |= 0x2000
+	}
+	if z.Fresh == nil {
+		zb0001Len--
+		zb0001Mask |= 0x4000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -5018,42 +5751,81 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 		if (zb0001Mask & 0x800) == 0 { // if not omitted
-			// string "ar"
-			o = append(o, 0xa2, 0x61, 0x72)
-			o = msgp.AppendBool(o, z.AnyReplica)
-		}
-		if (zb0001Mask & 0x1000) == 0 { // if not omitted
-			// string "gr"
-			o = append(o, 0xa2, 0x67, 0x72)
-			if z.Groups == nil {
+			// string "ow"
+			o = append(o, 0xa2, 0x6f, 0x77)
+			if z.Own == nil {
 				o = msgp.AppendNil(o)
 			} else {
 				// check for omitted fields
-				zb0002Len := uint32(3)
-				var zb0002Mask uint8 /* 3 bits */
+				zb0002Len := uint32(2)
+				var zb0002Mask uint8 /* 2 bits */
 				_ = zb0002Mask
-				if z.Groups.Columns == nil {
+				if z.Own.Ignored == nil {
 					zb0002Len--
 					zb0002Mask |= 0x2
-				}
-				if z.Groups.First == false {
-					zb0002Len--
-					zb0002Mask |= 0x4
 				}
 				// variable map header, size zb0002Len
 				o = append(o, 0x80|uint8(zb0002Len))
 
 				// skip if no fields are to be emitted
 				if zb0002Len != 0 {
+					// string "s"
+					o = append(o, 0xa1, 0x73)
+					o = msgp.AppendUint64(o, z.Own.Seq)
+					if (zb0002Mask & 0x2) == 0 { // if not omitted
+						// string "i"
+						o = append(o, 0xa1, 0x69)
+						o = msgp.AppendArrayHeader(o, uint32(len(z.Own.Ignored)))
+						for za0004 := range z.Own.Ignored {
+							// map header, size 2
+							// string "a"
+							o = append(o, 0x82, 0xa1, 0x61)
+							o = msgp.AppendUint64(o, z.Own.Ignored[za0004].After)
+							// string "t"
+							o = append(o, 0xa1, 0x74)
+							o = msgp.AppendUint64(o, z.Own.Ignored[za0004].To)
+						}
+					}
+				}
+			}
+		}
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "ar"
+			o = append(o, 0xa2, 0x61, 0x72)
+			o = msgp.AppendBool(o, z.AnyReplica)
+		}
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
+			// string "gr"
+			o = append(o, 0xa2, 0x67, 0x72)
+			if z.Groups == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// check for omitted fields
+				zb0004Len := uint32(3)
+				var zb0004Mask uint8 /* 3 bits */
+				_ = zb0004Mask
+				if z.Groups.Columns == nil {
+					zb0004Len--
+					zb0004Mask |= 0x2
+				}
+				if z.Groups.First == false {
+					zb0004Len--
+					zb0004Mask |= 0x4
+				}
+				// variable map header, size zb0004Len
+				o = append(o, 0x80|uint8(zb0004Len))
+
+				// skip if no fields are to be emitted
+				if zb0004Len != 0 {
 					// string "p"
 					o = append(o, 0xa1, 0x70)
 					o = msgp.AppendInt(o, z.Groups.Prefix)
-					if (zb0002Mask & 0x2) == 0 { // if not omitted
+					if (zb0004Mask & 0x2) == 0 { // if not omitted
 						// string "c"
 						o = append(o, 0xa1, 0x63)
 						o = msgp.AppendBytes(o, z.Groups.Columns)
 					}
-					if (zb0002Mask & 0x4) == 0 { // if not omitted
+					if (zb0004Mask & 0x4) == 0 { // if not omitted
 						// string "f"
 						o = append(o, 0xa1, 0x66)
 						o = msgp.AppendBool(o, z.Groups.First)
@@ -5061,7 +5833,7 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x2000) == 0 { // if not omitted
+		if (zb0001Mask & 0x4000) == 0 { // if not omitted
 			// string "fr"
 			o = append(o, 0xa2, 0x66, 0x72)
 			if z.Fresh == nil {
@@ -5098,7 +5870,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint16 /* 9 bits */
+	var zb0001Mask uint16 /* 10 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -5221,13 +5993,110 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x20
+		case "ow":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Own = nil
+			} else {
+				if z.Own == nil {
+					z.Own = new(Own)
+				}
+				var zb0005 uint32
+				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Own")
+					return
+				}
+				var zb0005Mask uint8 /* 1 bits */
+				_ = zb0005Mask
+				for zb0005 > 0 {
+					zb0005--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Own")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "s":
+						z.Own.Seq, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Own", "Seq")
+							return
+						}
+					case "i":
+						var zb0006 uint32
+						zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Own", "Ignored")
+							return
+						}
+						if cap(z.Own.Ignored) >= int(zb0006) {
+							z.Own.Ignored = (z.Own.Ignored)[:zb0006]
+						} else {
+							z.Own.Ignored = make([]SeqRange, zb0006)
+						}
+						for za0004 := range z.Own.Ignored {
+							var zb0007 uint32
+							zb0007, bts, err = msgp.ReadMapHeaderBytes(bts)
+							if err != nil {
+								err = msgp.WrapError(err, "Own", "Ignored", za0004)
+								return
+							}
+							for zb0007 > 0 {
+								zb0007--
+								field, bts, err = msgp.ReadMapKeyZC(bts)
+								if err != nil {
+									err = msgp.WrapError(err, "Own", "Ignored", za0004)
+									return
+								}
+								switch msgp.UnsafeString(field) {
+								case "a":
+									z.Own.Ignored[za0004].After, bts, err = msgp.ReadUint64Bytes(bts)
+									if err != nil {
+										err = msgp.WrapError(err, "Own", "Ignored", za0004, "After")
+										return
+									}
+								case "t":
+									z.Own.Ignored[za0004].To, bts, err = msgp.ReadUint64Bytes(bts)
+									if err != nil {
+										err = msgp.WrapError(err, "Own", "Ignored", za0004, "To")
+										return
+									}
+								default:
+									bts, err = msgp.Skip(bts)
+									if err != nil {
+										err = msgp.WrapError(err, "Own", "Ignored", za0004)
+										return
+									}
+								}
+							}
+						}
+						zb0005Mask |= 0x1
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Own")
+							return
+						}
+					}
+				}
+				// Clear omitted fields.
+				if (zb0005Mask & 0x1) == 0 {
+					z.Own.Ignored = nil
+				}
+
+			}
+			zb0001Mask |= 0x40
 		case "ar":
 			z.AnyReplica, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "AnyReplica")
 				return
 			}
-			zb0001Mask |= 0x40
+			zb0001Mask |= 0x80
 		case "gr":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -5239,16 +6108,16 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Groups == nil {
 					z.Groups = new(Grouping)
 				}
-				var zb0005 uint32
-				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0008 uint32
+				zb0008, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Groups")
 					return
 				}
-				var zb0005Mask uint8 /* 2 bits */
-				_ = zb0005Mask
-				for zb0005 > 0 {
-					zb0005--
+				var zb0008Mask uint8 /* 2 bits */
+				_ = zb0008Mask
+				for zb0008 > 0 {
+					zb0008--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Groups")
@@ -5267,14 +6136,14 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 							err = msgp.WrapError(err, "Groups", "Columns")
 							return
 						}
-						zb0005Mask |= 0x1
+						zb0008Mask |= 0x1
 					case "f":
 						z.Groups.First, bts, err = msgp.ReadBoolBytes(bts)
 						if err != nil {
 							err = msgp.WrapError(err, "Groups", "First")
 							return
 						}
-						zb0005Mask |= 0x2
+						zb0008Mask |= 0x2
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
@@ -5284,16 +6153,16 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 				// Clear omitted fields.
-				if zb0005Mask != 0x3 {
-					if (zb0005Mask & 0x1) == 0 {
+				if zb0008Mask != 0x3 {
+					if (zb0008Mask & 0x1) == 0 {
 						z.Groups.Columns = nil
 					}
-					if (zb0005Mask & 0x2) == 0 {
+					if (zb0008Mask & 0x2) == 0 {
 						z.Groups.First = false
 					}
 				}
 			}
-			zb0001Mask |= 0x80
+			zb0001Mask |= 0x100
 		case "fr":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -5305,14 +6174,14 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Fresh == nil {
 					z.Fresh = new(Fresh)
 				}
-				var zb0006 uint32
-				zb0006, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0009 uint32
+				zb0009, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Fresh")
 					return
 				}
-				for zb0006 > 0 {
-					zb0006--
+				for zb0009 > 0 {
+					zb0009--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Fresh")
@@ -5340,7 +6209,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-			zb0001Mask |= 0x100
+			zb0001Mask |= 0x200
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -5350,7 +6219,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x1ff {
+	if zb0001Mask != 0x3ff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.CanBump = false
 		}
@@ -5370,12 +6239,15 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Lock = nil
 		}
 		if (zb0001Mask & 0x40) == 0 {
-			z.AnyReplica = false
+			z.Own = nil
 		}
 		if (zb0001Mask & 0x80) == 0 {
-			z.Groups = nil
+			z.AnyReplica = false
 		}
 		if (zb0001Mask & 0x100) == 0 {
+			z.Groups = nil
+		}
+		if (zb0001Mask & 0x200) == 0 {
 			z.Fresh = nil
 		}
 	}
@@ -5398,6 +6270,12 @@ func (z *ReadRequest) Msgsize() (s int) {
 		s += msgp.NilSize
 	} else {
 		s += z.Lock.Msgsize()
+	}
+	s += 3
+	if z.Own == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + msgp.Uint64Size + 2 + msgp.ArrayHeaderSize + (len(z.Own.Ignored) * (5 + msgp.Uint64Size + msgp.Uint64Size))
 	}
 	s += 3 + msgp.BoolSize + 3
 	if z.Groups == nil {
@@ -5798,12 +6676,24 @@ func (z *ReadResponse) Msgsize() (s int) {
 func (z *Record) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(5)
-	var zb0001Mask uint8 /* 5 bits */
+	zb0001Len := uint32(8)
+	var zb0001Mask uint8 /* 8 bits */
 	_ = zb0001Mask
 	if z.Intents == nil {
 		zb0001Len--
 		zb0001Mask |= 0x10
+	}
+	if z.Seq == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x20
+	}
+	if z.Spans == nil {
+		zb0001Len--
+		zb0001Mask |= 0x40
+	}
+	if z.Ignored == nil {
+		zb0001Len--
+		zb0001Mask |= 0x80
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -5842,6 +6732,37 @@ func (z *Record) MarshalMsg(b []byte) (o []byte, err error) {
 				o = msgp.AppendBytes(o, []byte(z.Intents[za0001]))
 			}
 		}
+		if (zb0001Mask & 0x20) == 0 { // if not omitted
+			// string "sq"
+			o = append(o, 0xa2, 0x73, 0x71)
+			o = msgp.AppendUint64(o, z.Seq)
+		}
+		if (zb0001Mask & 0x40) == 0 { // if not omitted
+			// string "sp"
+			o = append(o, 0xa2, 0x73, 0x70)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
+			for za0002 := range z.Spans {
+				o, err = z.Spans[za0002].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0002)
+					return
+				}
+			}
+		}
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
+			// string "ig"
+			o = append(o, 0xa2, 0x69, 0x67)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Ignored)))
+			for za0003 := range z.Ignored {
+				// map header, size 2
+				// string "a"
+				o = append(o, 0x82, 0xa1, 0x61)
+				o = msgp.AppendUint64(o, z.Ignored[za0003].After)
+				// string "t"
+				o = append(o, 0xa1, 0x74)
+				o = msgp.AppendUint64(o, z.Ignored[za0003].To)
+			}
+		}
 	}
 	return
 }
@@ -5856,7 +6777,7 @@ func (z *Record) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 1 bits */
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -5918,6 +6839,82 @@ func (z *Record) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x1
+		case "sq":
+			z.Seq, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Seq")
+				return
+			}
+			zb0001Mask |= 0x2
+		case "sp":
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Spans")
+				return
+			}
+			if cap(z.Spans) >= int(zb0005) {
+				z.Spans = (z.Spans)[:zb0005]
+			} else {
+				z.Spans = make([]Span, zb0005)
+			}
+			for za0002 := range z.Spans {
+				bts, err = z.Spans[za0002].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0002)
+					return
+				}
+			}
+			zb0001Mask |= 0x4
+		case "ig":
+			var zb0006 uint32
+			zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ignored")
+				return
+			}
+			if cap(z.Ignored) >= int(zb0006) {
+				z.Ignored = (z.Ignored)[:zb0006]
+			} else {
+				z.Ignored = make([]SeqRange, zb0006)
+			}
+			for za0003 := range z.Ignored {
+				var zb0007 uint32
+				zb0007, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Ignored", za0003)
+					return
+				}
+				for zb0007 > 0 {
+					zb0007--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Ignored", za0003)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "a":
+						z.Ignored[za0003].After, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0003, "After")
+							return
+						}
+					case "t":
+						z.Ignored[za0003].To, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0003, "To")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0003)
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x8
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -5927,10 +6924,20 @@ func (z *Record) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if (zb0001Mask & 0x1) == 0 {
-		z.Intents = nil
+	if zb0001Mask != 0xf {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Intents = nil
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.Seq = 0
+		}
+		if (zb0001Mask & 0x4) == 0 {
+			z.Spans = nil
+		}
+		if (zb0001Mask & 0x8) == 0 {
+			z.Ignored = nil
+		}
 	}
-
 	o = bts
 	return
 }
@@ -5941,6 +6948,11 @@ func (z *Record) Msgsize() (s int) {
 	for za0001 := range z.Intents {
 		s += msgp.BytesPrefixSize + len([]byte(z.Intents[za0001]))
 	}
+	s += 3 + msgp.Uint64Size + 3 + msgp.ArrayHeaderSize
+	for za0002 := range z.Spans {
+		s += z.Spans[za0002].Msgsize()
+	}
+	s += 3 + msgp.ArrayHeaderSize + (len(z.Ignored) * (5 + msgp.Uint64Size + msgp.Uint64Size))
 	return
 }
 
@@ -6048,39 +7060,57 @@ func (z *RecoverRequest) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *RefreshRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 5
-	// string "t"
-	o = append(o, 0x85, 0xa1, 0x74)
-	o = msgp.AppendBytes(o, (z.Txn)[:])
-	// string "st"
-	o = append(o, 0xa2, 0x73, 0x74)
-	o, err = (*wireTimestamp)(&z.Start).MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Start")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(6)
+	var zb0001Mask uint8 /* 6 bits */
+	_ = zb0001Mask
+	if z.Note == false {
+		zb0001Len--
+		zb0001Mask |= 0x20
 	}
-	// string "f"
-	o = append(o, 0xa1, 0x66)
-	o, err = (*wireTimestamp)(&z.From).MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "From")
-		return
-	}
-	// string "o"
-	o = append(o, 0xa1, 0x6f)
-	o, err = (*wireTimestamp)(&z.To).MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "To")
-		return
-	}
-	// string "s"
-	o = append(o, 0xa1, 0x73)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
-	for za0002 := range z.Spans {
-		o, err = z.Spans[za0002].MarshalMsg(o)
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "t"
+		o = append(o, 0xa1, 0x74)
+		o = msgp.AppendBytes(o, (z.Txn)[:])
+		// string "st"
+		o = append(o, 0xa2, 0x73, 0x74)
+		o, err = (*wireTimestamp)(&z.Start).MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Spans", za0002)
+			err = msgp.WrapError(err, "Start")
 			return
+		}
+		// string "f"
+		o = append(o, 0xa1, 0x66)
+		o, err = (*wireTimestamp)(&z.From).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "From")
+			return
+		}
+		// string "o"
+		o = append(o, 0xa1, 0x6f)
+		o, err = (*wireTimestamp)(&z.To).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "To")
+			return
+		}
+		// string "s"
+		o = append(o, 0xa1, 0x73)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
+		for za0002 := range z.Spans {
+			o, err = z.Spans[za0002].MarshalMsg(o)
+			if err != nil {
+				err = msgp.WrapError(err, "Spans", za0002)
+				return
+			}
+		}
+		if (zb0001Mask & 0x20) == 0 { // if not omitted
+			// string "n"
+			o = append(o, 0xa1, 0x6e)
+			o = msgp.AppendBool(o, z.Note)
 		}
 	}
 	return
@@ -6096,6 +7126,8 @@ func (z *RefreshRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -6147,6 +7179,13 @@ func (z *RefreshRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
+		case "n":
+			z.Note, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Note")
+				return
+			}
+			zb0001Mask |= 0x1
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -6155,6 +7194,11 @@ func (z *RefreshRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		}
 	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.Note = false
+	}
+
 	o = bts
 	return
 }
@@ -6165,6 +7209,7 @@ func (z *RefreshRequest) Msgsize() (s int) {
 	for za0002 := range z.Spans {
 		s += z.Spans[za0002].Msgsize()
 	}
+	s += 2 + msgp.BoolSize
 	return
 }
 
@@ -6968,22 +8013,47 @@ func (z *Request) Msgsize() (s int) {
 // MarshalMsg implements msgp.Marshaler
 func (z *ResolveRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
-	// map header, size 3
-	// string "t"
-	o = append(o, 0x83, 0xa1, 0x74)
-	o = msgp.AppendBytes(o, (z.Txn)[:])
-	// string "s"
-	o = append(o, 0xa1, 0x73)
-	o, err = z.Status.MarshalMsg(o)
-	if err != nil {
-		err = msgp.WrapError(err, "Status")
-		return
+	// check for omitted fields
+	zb0001Len := uint32(4)
+	var zb0001Mask uint8 /* 4 bits */
+	_ = zb0001Mask
+	if z.Spans == nil {
+		zb0001Len--
+		zb0001Mask |= 0x8
 	}
-	// string "k"
-	o = append(o, 0xa1, 0x6b)
-	o = msgp.AppendArrayHeader(o, uint32(len(z.Keys)))
-	for za0002 := range z.Keys {
-		o = msgp.AppendBytes(o, []byte(z.Keys[za0002]))
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "t"
+		o = append(o, 0xa1, 0x74)
+		o = msgp.AppendBytes(o, (z.Txn)[:])
+		// string "s"
+		o = append(o, 0xa1, 0x73)
+		o, err = z.Status.MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Status")
+			return
+		}
+		// string "k"
+		o = append(o, 0xa1, 0x6b)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.Keys)))
+		for za0002 := range z.Keys {
+			o = msgp.AppendBytes(o, []byte(z.Keys[za0002]))
+		}
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
+			// string "sp"
+			o = append(o, 0xa2, 0x73, 0x70)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Spans)))
+			for za0003 := range z.Spans {
+				o, err = z.Spans[za0003].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0003)
+					return
+				}
+			}
+		}
 	}
 	return
 }
@@ -6998,6 +8068,8 @@ func (z *ResolveRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
 		field, bts, err = msgp.ReadMapKeyZC(bts)
@@ -7041,6 +8113,26 @@ func (z *ResolveRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					z.Keys[za0002] = Key(zb0003)
 				}
 			}
+		case "sp":
+			var zb0004 uint32
+			zb0004, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Spans")
+				return
+			}
+			if cap(z.Spans) >= int(zb0004) {
+				z.Spans = (z.Spans)[:zb0004]
+			} else {
+				z.Spans = make([]Span, zb0004)
+			}
+			for za0003 := range z.Spans {
+				bts, err = z.Spans[za0003].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Spans", za0003)
+					return
+				}
+			}
+			zb0001Mask |= 0x1
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -7049,6 +8141,11 @@ func (z *ResolveRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 		}
 	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.Spans = nil
+	}
+
 	o = bts
 	return
 }
@@ -7059,6 +8156,143 @@ func (z *ResolveRequest) Msgsize() (s int) {
 	for za0002 := range z.Keys {
 		s += msgp.BytesPrefixSize + len([]byte(z.Keys[za0002]))
 	}
+	s += 3 + msgp.ArrayHeaderSize
+	for za0003 := range z.Spans {
+		s += z.Spans[za0003].Msgsize()
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z *ResolveResponse) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(1)
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
+	if z.More == nil {
+		zb0001Len--
+		zb0001Mask |= 0x1
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+	if (zb0001Mask & 0x1) == 0 { // if not omitted
+		// string "m"
+		o = append(o, 0xa1, 0x6d)
+		o = msgp.AppendArrayHeader(o, uint32(len(z.More)))
+		for za0001 := range z.More {
+			// map header, size 2
+			// string "s"
+			o = append(o, 0x82, 0xa1, 0x73)
+			o = msgp.AppendBytes(o, []byte(z.More[za0001].Start))
+			// string "e"
+			o = append(o, 0xa1, 0x65)
+			o = msgp.AppendBytes(o, []byte(z.More[za0001].End))
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ResolveResponse) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	var zb0001Mask uint8 /* 1 bits */
+	_ = zb0001Mask
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "m":
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "More")
+				return
+			}
+			if cap(z.More) >= int(zb0002) {
+				z.More = (z.More)[:zb0002]
+			} else {
+				z.More = make([]Span, zb0002)
+			}
+			for za0001 := range z.More {
+				var zb0003 uint32
+				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "More", za0001)
+					return
+				}
+				for zb0003 > 0 {
+					zb0003--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "More", za0001)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "s":
+						{
+							var zb0004 []byte
+							zb0004, bts, err = msgp.ReadBytesBytes(bts, []byte(z.More[za0001].Start))
+							if err != nil {
+								err = msgp.WrapError(err, "More", za0001, "Start")
+								return
+							}
+							z.More[za0001].Start = Key(zb0004)
+						}
+					case "e":
+						{
+							var zb0005 []byte
+							zb0005, bts, err = msgp.ReadBytesBytes(bts, []byte(z.More[za0001].End))
+							if err != nil {
+								err = msgp.WrapError(err, "More", za0001, "End")
+								return
+							}
+							z.More[za0001].End = Key(zb0005)
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "More", za0001)
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x1
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	// Clear omitted fields.
+	if (zb0001Mask & 0x1) == 0 {
+		z.More = nil
+	}
+
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ResolveResponse) Msgsize() (s int) {
+	s = 1 + 2 + msgp.ArrayHeaderSize
+	for za0001 := range z.More {
+		s += 1 + 2 + msgp.BytesPrefixSize + len([]byte(z.More[za0001].Start)) + 2 + msgp.BytesPrefixSize + len([]byte(z.More[za0001].End))
+	}
 	return
 }
 
@@ -7066,8 +8300,8 @@ func (z *ResolveRequest) Msgsize() (s int) {
 func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(8)
-	var zb0001Mask uint8 /* 8 bits */
+	zb0001Len := uint32(9)
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
 	if z.Err == nil {
 		zb0001Len--
@@ -7089,17 +8323,21 @@ func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x10
 	}
-	if z.Inline == nil {
+	if z.Resolve == nil {
 		zb0001Len--
 		zb0001Mask |= 0x20
 	}
-	if z.Admin == nil {
+	if z.Inline == nil {
 		zb0001Len--
 		zb0001Mask |= 0x40
 	}
-	if z.Locks == nil {
+	if z.Admin == nil {
 		zb0001Len--
 		zb0001Mask |= 0x80
+	}
+	if z.Locks == nil {
+		zb0001Len--
+		zb0001Mask |= 0x100
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -7182,6 +8420,38 @@ func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 		if (zb0001Mask & 0x20) == 0 { // if not omitted
+			// string "rs"
+			o = append(o, 0xa2, 0x72, 0x73)
+			if z.Resolve == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// check for omitted fields
+				zb0003Len := uint32(1)
+				var zb0003Mask uint8 /* 1 bits */
+				_ = zb0003Mask
+				if z.Resolve.More == nil {
+					zb0003Len--
+					zb0003Mask |= 0x1
+				}
+				// variable map header, size zb0003Len
+				o = append(o, 0x80|uint8(zb0003Len))
+				if (zb0003Mask & 0x1) == 0 { // if not omitted
+					// string "m"
+					o = append(o, 0xa1, 0x6d)
+					o = msgp.AppendArrayHeader(o, uint32(len(z.Resolve.More)))
+					for za0001 := range z.Resolve.More {
+						// map header, size 2
+						// string "s"
+						o = append(o, 0x82, 0xa1, 0x73)
+						o = msgp.AppendBytes(o, []byte(z.Resolve.More[za0001].Start))
+						// string "e"
+						o = append(o, 0xa1, 0x65)
+						o = msgp.AppendBytes(o, []byte(z.Resolve.More[za0001].End))
+					}
+				}
+			}
+		}
+		if (zb0001Mask & 0x40) == 0 { // if not omitted
 			// string "in"
 			o = append(o, 0xa2, 0x69, 0x6e)
 			if z.Inline == nil {
@@ -7194,7 +8464,7 @@ func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x40) == 0 { // if not omitted
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
 			// string "ad"
 			o = append(o, 0xa2, 0x61, 0x64)
 			if z.Admin == nil {
@@ -7204,16 +8474,16 @@ func (z *Response) MarshalMsg(b []byte) (o []byte, err error) {
 				// string "d"
 				o = append(o, 0x81, 0xa1, 0x64)
 				o = msgp.AppendArrayHeader(o, uint32(len(z.Admin.Descriptors)))
-				for za0001 := range z.Admin.Descriptors {
-					o, err = z.Admin.Descriptors[za0001].MarshalMsg(o)
+				for za0002 := range z.Admin.Descriptors {
+					o, err = z.Admin.Descriptors[za0002].MarshalMsg(o)
 					if err != nil {
-						err = msgp.WrapError(err, "Admin", "Descriptors", za0001)
+						err = msgp.WrapError(err, "Admin", "Descriptors", za0002)
 						return
 					}
 				}
 			}
 		}
-		if (zb0001Mask & 0x80) == 0 { // if not omitted
+		if (zb0001Mask & 0x100) == 0 { // if not omitted
 			// string "lk"
 			o = append(o, 0xa2, 0x6c, 0x6b)
 			if z.Locks == nil {
@@ -7239,7 +8509,7 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 8 bits */
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -7374,6 +8644,105 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 			}
 			zb0001Mask |= 0x10
+		case "rs":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Resolve = nil
+			} else {
+				if z.Resolve == nil {
+					z.Resolve = new(ResolveResponse)
+				}
+				var zb0004 uint32
+				zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Resolve")
+					return
+				}
+				var zb0004Mask uint8 /* 1 bits */
+				_ = zb0004Mask
+				for zb0004 > 0 {
+					zb0004--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Resolve")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "m":
+						var zb0005 uint32
+						zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Resolve", "More")
+							return
+						}
+						if cap(z.Resolve.More) >= int(zb0005) {
+							z.Resolve.More = (z.Resolve.More)[:zb0005]
+						} else {
+							z.Resolve.More = make([]Span, zb0005)
+						}
+						for za0001 := range z.Resolve.More {
+							var zb0006 uint32
+							zb0006, bts, err = msgp.ReadMapHeaderBytes(bts)
+							if err != nil {
+								err = msgp.WrapError(err, "Resolve", "More", za0001)
+								return
+							}
+							for zb0006 > 0 {
+								zb0006--
+								field, bts, err = msgp.ReadMapKeyZC(bts)
+								if err != nil {
+									err = msgp.WrapError(err, "Resolve", "More", za0001)
+									return
+								}
+								switch msgp.UnsafeString(field) {
+								case "s":
+									{
+										var zb0007 []byte
+										zb0007, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Resolve.More[za0001].Start))
+										if err != nil {
+											err = msgp.WrapError(err, "Resolve", "More", za0001, "Start")
+											return
+										}
+										z.Resolve.More[za0001].Start = Key(zb0007)
+									}
+								case "e":
+									{
+										var zb0008 []byte
+										zb0008, bts, err = msgp.ReadBytesBytes(bts, []byte(z.Resolve.More[za0001].End))
+										if err != nil {
+											err = msgp.WrapError(err, "Resolve", "More", za0001, "End")
+											return
+										}
+										z.Resolve.More[za0001].End = Key(zb0008)
+									}
+								default:
+									bts, err = msgp.Skip(bts)
+									if err != nil {
+										err = msgp.WrapError(err, "Resolve", "More", za0001)
+										return
+									}
+								}
+							}
+						}
+						zb0004Mask |= 0x1
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Resolve")
+							return
+						}
+					}
+				}
+				// Clear omitted fields.
+				if (zb0004Mask & 0x1) == 0 {
+					z.Resolve.More = nil
+				}
+
+			}
+			zb0001Mask |= 0x20
 		case "in":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -7391,7 +8760,7 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x20
+			zb0001Mask |= 0x40
 		case "ad":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -7403,14 +8772,14 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Admin == nil {
 					z.Admin = new(AdminResponse)
 				}
-				var zb0004 uint32
-				zb0004, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0009 uint32
+				zb0009, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Admin")
 					return
 				}
-				for zb0004 > 0 {
-					zb0004--
+				for zb0009 > 0 {
+					zb0009--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Admin")
@@ -7418,21 +8787,21 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 					switch msgp.UnsafeString(field) {
 					case "d":
-						var zb0005 uint32
-						zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+						var zb0010 uint32
+						zb0010, bts, err = msgp.ReadArrayHeaderBytes(bts)
 						if err != nil {
 							err = msgp.WrapError(err, "Admin", "Descriptors")
 							return
 						}
-						if cap(z.Admin.Descriptors) >= int(zb0005) {
-							z.Admin.Descriptors = (z.Admin.Descriptors)[:zb0005]
+						if cap(z.Admin.Descriptors) >= int(zb0010) {
+							z.Admin.Descriptors = (z.Admin.Descriptors)[:zb0010]
 						} else {
-							z.Admin.Descriptors = make([]RangeDescriptor, zb0005)
+							z.Admin.Descriptors = make([]RangeDescriptor, zb0010)
 						}
-						for za0001 := range z.Admin.Descriptors {
-							bts, err = z.Admin.Descriptors[za0001].UnmarshalMsg(bts)
+						for za0002 := range z.Admin.Descriptors {
+							bts, err = z.Admin.Descriptors[za0002].UnmarshalMsg(bts)
 							if err != nil {
-								err = msgp.WrapError(err, "Admin", "Descriptors", za0001)
+								err = msgp.WrapError(err, "Admin", "Descriptors", za0002)
 								return
 							}
 						}
@@ -7445,7 +8814,7 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-			zb0001Mask |= 0x40
+			zb0001Mask |= 0x80
 		case "lk":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -7457,14 +8826,14 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Locks == nil {
 					z.Locks = new(LocksResponse)
 				}
-				var zb0006 uint32
-				zb0006, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0011 uint32
+				zb0011, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Locks")
 					return
 				}
-				for zb0006 > 0 {
-					zb0006--
+				for zb0011 > 0 {
+					zb0011--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Locks")
@@ -7486,7 +8855,7 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-			zb0001Mask |= 0x80
+			zb0001Mask |= 0x100
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -7496,7 +8865,7 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xff {
+	if zb0001Mask != 0x1ff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Err = nil
 		}
@@ -7513,12 +8882,15 @@ func (z *Response) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Query = nil
 		}
 		if (zb0001Mask & 0x20) == 0 {
-			z.Inline = nil
+			z.Resolve = nil
 		}
 		if (zb0001Mask & 0x40) == 0 {
-			z.Admin = nil
+			z.Inline = nil
 		}
 		if (zb0001Mask & 0x80) == 0 {
+			z.Admin = nil
+		}
+		if (zb0001Mask & 0x100) == 0 {
 			z.Locks = nil
 		}
 	}
@@ -7559,6 +8931,15 @@ func (z *Response) Msgsize() (s int) {
 		s += 1 + 2 + msgp.BytesPrefixSize + len([]byte(z.Query.Missing))
 	}
 	s += 3
+	if z.Resolve == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + msgp.ArrayHeaderSize
+		for za0001 := range z.Resolve.More {
+			s += 1 + 2 + msgp.BytesPrefixSize + len([]byte(z.Resolve.More[za0001].Start)) + 2 + msgp.BytesPrefixSize + len([]byte(z.Resolve.More[za0001].End))
+		}
+	}
+	s += 3
 	if z.Inline == nil {
 		s += msgp.NilSize
 	} else {
@@ -7569,8 +8950,8 @@ func (z *Response) Msgsize() (s int) {
 		s += msgp.NilSize
 	} else {
 		s += 1 + 2 + msgp.ArrayHeaderSize
-		for za0001 := range z.Admin.Descriptors {
-			s += z.Admin.Descriptors[za0001].Msgsize()
+		for za0002 := range z.Admin.Descriptors {
+			s += z.Admin.Descriptors[za0002].Msgsize()
 		}
 	}
 	s += 3
@@ -7785,6 +9166,67 @@ func (z *Rows) Msgsize() (s int) {
 		s += msgp.BytesPrefixSize + len(z.Values[za0002])
 	}
 	s += 2 + msgp.ArrayHeaderSize + (len(z.Counts) * (msgp.Int64Size)) + 2 + msgp.BoolSize + 2 + z.Resume.Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
+func (z SeqRange) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 2
+	// string "a"
+	o = append(o, 0x82, 0xa1, 0x61)
+	o = msgp.AppendUint64(o, z.After)
+	// string "t"
+	o = append(o, 0xa1, 0x74)
+	o = msgp.AppendUint64(o, z.To)
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *SeqRange) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "a":
+			z.After, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "After")
+				return
+			}
+		case "t":
+			z.To, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "To")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z SeqRange) Msgsize() (s int) {
+	s = 1 + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size
 	return
 }
 
@@ -8154,12 +9596,20 @@ func (z *TxnID) Msgsize() (s int) {
 func (z *TxnStatus) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(3)
-	var zb0001Mask uint8 /* 3 bits */
+	zb0001Len := uint32(5)
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
 	if z.Recover == nil {
 		zb0001Len--
 		zb0001Mask |= 0x4
+	}
+	if z.RecoverSeq == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x8
+	}
+	if z.Ignored == nil {
+		zb0001Len--
+		zb0001Mask |= 0x10
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -8184,6 +9634,25 @@ func (z *TxnStatus) MarshalMsg(b []byte) (o []byte, err error) {
 				o = msgp.AppendBytes(o, []byte(z.Recover[za0001]))
 			}
 		}
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
+			// string "rq"
+			o = append(o, 0xa2, 0x72, 0x71)
+			o = msgp.AppendUint64(o, z.RecoverSeq)
+		}
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
+			// string "ig"
+			o = append(o, 0xa2, 0x69, 0x67)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Ignored)))
+			for za0002 := range z.Ignored {
+				// map header, size 2
+				// string "a"
+				o = append(o, 0x82, 0xa1, 0x61)
+				o = msgp.AppendUint64(o, z.Ignored[za0002].After)
+				// string "t"
+				o = append(o, 0xa1, 0x74)
+				o = msgp.AppendUint64(o, z.Ignored[za0002].To)
+			}
+		}
 	}
 	return
 }
@@ -8198,7 +9667,7 @@ func (z *TxnStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 1 bits */
+	var zb0001Mask uint8 /* 3 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -8248,6 +9717,62 @@ func (z *TxnStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x1
+		case "rq":
+			z.RecoverSeq, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "RecoverSeq")
+				return
+			}
+			zb0001Mask |= 0x2
+		case "ig":
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ignored")
+				return
+			}
+			if cap(z.Ignored) >= int(zb0005) {
+				z.Ignored = (z.Ignored)[:zb0005]
+			} else {
+				z.Ignored = make([]SeqRange, zb0005)
+			}
+			for za0002 := range z.Ignored {
+				var zb0006 uint32
+				zb0006, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Ignored", za0002)
+					return
+				}
+				for zb0006 > 0 {
+					zb0006--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Ignored", za0002)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "a":
+						z.Ignored[za0002].After, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0002, "After")
+							return
+						}
+					case "t":
+						z.Ignored[za0002].To, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0002, "To")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0002)
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x4
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -8257,10 +9782,17 @@ func (z *TxnStatus) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if (zb0001Mask & 0x1) == 0 {
-		z.Recover = nil
+	if zb0001Mask != 0x7 {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Recover = nil
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.RecoverSeq = 0
+		}
+		if (zb0001Mask & 0x4) == 0 {
+			z.Ignored = nil
+		}
 	}
-
 	o = bts
 	return
 }
@@ -8271,6 +9803,7 @@ func (z *TxnStatus) Msgsize() (s int) {
 	for za0001 := range z.Recover {
 		s += msgp.BytesPrefixSize + len([]byte(z.Recover[za0001]))
 	}
+	s += 3 + msgp.Uint64Size + 3 + msgp.ArrayHeaderSize + (len(z.Ignored) * (5 + msgp.Uint64Size + msgp.Uint64Size))
 	return
 }
 
@@ -8278,8 +9811,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(15)
-	var zb0001Mask uint16 /* 15 bits */
+	zb0001Len := uint32(17)
+	var zb0001Mask uint32 /* 17 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -8293,20 +9826,28 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x100
 	}
-	if z.Owner == nil {
+	if z.Ignored == nil {
 		zb0001Len--
 		zb0001Mask |= 0x1000
 	}
-	if z.Wait == 0 {
+	if z.Marks == nil {
 		zb0001Len--
 		zb0001Mask |= 0x2000
 	}
-	if z.Fresh == nil {
+	if z.Owner == nil {
 		zb0001Len--
 		zb0001Mask |= 0x4000
 	}
+	if z.Wait == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x8000
+	}
+	if z.Fresh == nil {
+		zb0001Len--
+		zb0001Mask |= 0x10000
+	}
 	// variable map header, size zb0001Len
-	o = append(o, 0x80|uint8(zb0001Len))
+	o = msgp.AppendMapHeader(o, zb0001Len)
 
 	// skip if no fields are to be emitted
 	if zb0001Len != 0 {
@@ -8397,6 +9938,28 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "ig"
+			o = append(o, 0xa2, 0x69, 0x67)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Ignored)))
+			for za0004 := range z.Ignored {
+				// map header, size 2
+				// string "a"
+				o = append(o, 0x82, 0xa1, 0x61)
+				o = msgp.AppendUint64(o, z.Ignored[za0004].After)
+				// string "t"
+				o = append(o, 0xa1, 0x74)
+				o = msgp.AppendUint64(o, z.Ignored[za0004].To)
+			}
+		}
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
+			// string "mk"
+			o = append(o, 0xa2, 0x6d, 0x6b)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Marks)))
+			for za0005 := range z.Marks {
+				o = msgp.AppendUint64(o, z.Marks[za0005])
+			}
+		}
+		if (zb0001Mask & 0x4000) == 0 { // if not omitted
 			// string "ow"
 			o = append(o, 0xa2, 0x6f, 0x77)
 			if z.Owner == nil {
@@ -8409,12 +9972,12 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x2000) == 0 { // if not omitted
+		if (zb0001Mask & 0x8000) == 0 { // if not omitted
 			// string "lw"
 			o = append(o, 0xa2, 0x6c, 0x77)
 			o = msgp.AppendDuration(o, z.Wait)
 		}
-		if (zb0001Mask & 0x4000) == 0 { // if not omitted
+		if (zb0001Mask & 0x10000) == 0 { // if not omitted
 			// string "fr"
 			o = append(o, 0xa2, 0x66, 0x72)
 			if z.Fresh == nil {
@@ -8451,7 +10014,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 6 bits */
+	var zb0001Mask uint8 /* 8 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -8599,6 +10162,75 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "ig":
+			var zb0007 uint32
+			zb0007, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ignored")
+				return
+			}
+			if cap(z.Ignored) >= int(zb0007) {
+				z.Ignored = (z.Ignored)[:zb0007]
+			} else {
+				z.Ignored = make([]SeqRange, zb0007)
+			}
+			for za0004 := range z.Ignored {
+				var zb0008 uint32
+				zb0008, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Ignored", za0004)
+					return
+				}
+				for zb0008 > 0 {
+					zb0008--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Ignored", za0004)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "a":
+						z.Ignored[za0004].After, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0004, "After")
+							return
+						}
+					case "t":
+						z.Ignored[za0004].To, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0004, "To")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ignored", za0004)
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x8
+		case "mk":
+			var zb0009 uint32
+			zb0009, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Marks")
+				return
+			}
+			if cap(z.Marks) >= int(zb0009) {
+				z.Marks = (z.Marks)[:zb0009]
+			} else {
+				z.Marks = make([]uint64, zb0009)
+			}
+			for za0005 := range z.Marks {
+				z.Marks[za0005], bts, err = msgp.ReadUint64Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Marks", za0005)
+					return
+				}
+			}
+			zb0001Mask |= 0x10
 		case "ow":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -8616,14 +10248,14 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x8
+			zb0001Mask |= 0x20
 		case "lw":
 			z.Wait, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Wait")
 				return
 			}
-			zb0001Mask |= 0x10
+			zb0001Mask |= 0x40
 		case "fr":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -8635,14 +10267,14 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Fresh == nil {
 					z.Fresh = new(Fresh)
 				}
-				var zb0007 uint32
-				zb0007, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0010 uint32
+				zb0010, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Fresh")
 					return
 				}
-				for zb0007 > 0 {
-					zb0007--
+				for zb0010 > 0 {
+					zb0010--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Fresh")
@@ -8670,7 +10302,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-			zb0001Mask |= 0x20
+			zb0001Mask |= 0x80
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -8680,7 +10312,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x3f {
+	if zb0001Mask != 0xff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.OnePhase = false
 		}
@@ -8691,12 +10323,18 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Refresh = nil
 		}
 		if (zb0001Mask & 0x8) == 0 {
-			z.Owner = nil
+			z.Ignored = nil
 		}
 		if (zb0001Mask & 0x10) == 0 {
-			z.Wait = 0
+			z.Marks = nil
 		}
 		if (zb0001Mask & 0x20) == 0 {
+			z.Owner = nil
+		}
+		if (zb0001Mask & 0x40) == 0 {
+			z.Wait = 0
+		}
+		if (zb0001Mask & 0x80) == 0 {
 			z.Fresh = nil
 		}
 	}
@@ -8706,7 +10344,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *WriteRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize() + 2 + msgp.BoolSize + 2 + msgp.BoolSize + 2 + (*wireTimestamp)(&z.Until).Msgsize() + 3 + msgp.ArrayHeaderSize
+	s = 3 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize() + 2 + msgp.BoolSize + 2 + msgp.BoolSize + 2 + (*wireTimestamp)(&z.Until).Msgsize() + 3 + msgp.ArrayHeaderSize
 	for za0002 := range z.Refresh {
 		s += z.Refresh[za0002].Msgsize()
 	}
@@ -8714,7 +10352,7 @@ func (z *WriteRequest) Msgsize() (s int) {
 	for za0003 := range z.Puts {
 		s += z.Puts[za0003].Msgsize()
 	}
-	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 3
+	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Ignored) * (5 + msgp.Uint64Size + msgp.Uint64Size)) + 3 + msgp.ArrayHeaderSize + (len(z.Marks) * (msgp.Uint64Size)) + 3
 	if z.Owner == nil {
 		s += msgp.NilSize
 	} else {

@@ -11,10 +11,42 @@ import (
 // Count is Scan in key order of which only the groups are returned, and how many rows each of them has. The budget's rows
 // are groups. Where it is spent within a group, the rest of the group comes with the rest of the span.
 func (v *View) Count(s kv.Span, b *Budget, g *kv.Grouping) (groups kv.Rows, read kv.Span, err error) {
-	return v.scan(s, b, false, func(rows *kv.Rows) error {
+	if rows, over := nothingToScan(s, b); over {
+		return rows, kv.Span{}, nil
+	}
+	if v.o.Own != nil {
+		return v.countOwn(s, b, g)
+	}
+	return v.scan(s, false, func(rows *kv.Rows) error {
 		c := counter{v: v, g: g, b: b, rows: rows}
 		return c.run(s)
 	})
+}
+
+// maxOwnBytes bounds the rows that countOwn has in memory.
+const maxOwnBytes = 4 << 20
+
+// countOwn is Count for a transaction with intents of its own: a page of rows is read, with these among them, and counted.
+// What is left comes with the rest of the span.
+func (v *View) countOwn(s kv.Span, b *Budget, g *kv.Grouping) (groups kv.Rows, read kv.Span, err error) {
+	page := Budget{Rows: maxOwnKeys, Bytes: maxOwnBytes, Keys: min(b.Keys, maxOwnKeys)}
+	rows, read, err := v.scanOwn(s, &page, false)
+	if err != nil || v.Uncertain != nil {
+		return kv.Rows{}, kv.Span{}, err
+	}
+	c := counter{v: v, g: g, b: b, rows: &groups}
+	for i, k := range rows.Keys {
+		if c.again(k) {
+			continue
+		}
+		if err := c.begin(k, rows.Values[i]); err != nil {
+			return kv.Rows{}, kv.Span{}, err
+		}
+	}
+	c.end()
+	b.Keys -= max(1, len(rows.Keys))
+	groups.More, groups.Resume = rows.More, rows.Resume
+	return groups, read, nil
 }
 
 // counter counts the rows of one span.
@@ -83,10 +115,34 @@ func (v *View) present() (bool, error) {
 }
 
 func (c *counter) count(k kv.Key) error {
-	if c.n > 0 && bytes.HasPrefix(k, c.group) {
-		c.n++
+	if c.again(k) {
 		return nil
 	}
+	if !c.g.First {
+		return c.begin(k, nil)
+	}
+	stored, err := c.v.it.ValueAndErr()
+	if err != nil {
+		return err
+	}
+	value, err := decodeValue(stored)
+	if err != nil {
+		return err
+	}
+	return c.begin(k, value)
+}
+
+// again counts a row of the present group, if it is one.
+func (c *counter) again(k kv.Key) bool {
+	if c.n == 0 || !bytes.HasPrefix(k, c.group) {
+		return false
+	}
+	c.n++
+	return true
+}
+
+// begin begins a group with its first row.
+func (c *counter) begin(k kv.Key, value []byte) error {
 	c.end()
 	end, err := keys.GroupEnd(k, c.g)
 	if err != nil {
@@ -96,17 +152,12 @@ func (c *counter) count(k kv.Key) error {
 	c.group, c.n = first[:end], 1
 	c.rows.Keys = append(c.rows.Keys, first)
 	if !c.g.First {
-		c.b.row(k, nil)
-		return nil
+		value = nil
+	} else {
+		c.rows.Values = append(c.rows.Values, c.v.mem.copy(value))
 	}
-	stored, err := c.v.it.ValueAndErr()
-	if err != nil {
-		return err
-	}
-	value, err := decodeValue(stored)
-	c.rows.Values = append(c.rows.Values, c.v.mem.copy(value))
 	c.b.row(k, value)
-	return err
+	return nil
 }
 
 // end completes the present group.

@@ -86,11 +86,16 @@ func decodeRecord(stored []byte) (*kv.Record, error) {
 
 // PutRecord writes a transaction's record.
 func PutRecord(b *storage.Batch, anchor kv.Key, id kv.TxnID, rec *kv.Record) error {
+	return PutRecordAt(b, keys.Record(anchor, id), rec)
+}
+
+// PutRecordAt is PutRecord by the record's own key.
+func PutRecordAt(b *storage.Batch, k kv.Key, rec *kv.Record) error {
 	stored, err := rec.MarshalMsg([]byte{recordFormat})
 	if err != nil {
 		return err
 	}
-	return b.Set(storage.Key(keys.Record(anchor, id)), stored, nil)
+	return b.Set(storage.Key(k), stored, nil)
 }
 
 // RemoveRecordAt removes a record by its own key.

@@ -15,14 +15,6 @@ func (v *View) inTheWay(in *kv.Intent) bool {
 	return !ok || pushed.LessEq(v.o.TS)
 }
 
-// intentAt looks for an intent in the way on one key.
-func (v *View) intentAt(k kv.Key) error {
-	if !v.seekIntent(k) {
-		return v.it.Error()
-	}
-	return v.meet(k)
-}
-
 func (v *View) seekIntent(k kv.Key) bool {
 	v.seek = storage.AppendKey(append(v.seek[:0], lockPrefix...), k)
 	return v.it.SeekPrefixGE(v.seek)
@@ -66,6 +58,10 @@ func (v *View) intentsIn(locks kv.Span) error {
 func (v *View) meet(k kv.Key) error {
 	stored, err := v.it.ValueAndErr()
 	if err != nil {
+		return err
+	}
+	// A transaction with a million of them passes over its own quickly.
+	if id, err := intentTxn(stored); err != nil || id == v.o.Txn {
 		return err
 	}
 	in, err := decodeIntent(stored)

@@ -28,7 +28,26 @@ func (b *Budget) row(k, value []byte) {
 // Scan returns the rows of a span, in reverse order if asked, until the budget is spent; and the part of the span that
 // was read.
 func (v *View) Scan(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.Span, err error) {
-	return v.scan(s, b, reverse, func(rows *kv.Rows) error {
+	if rows, over := nothingToScan(s, b); over {
+		return rows, kv.Span{}, nil
+	}
+	if v.o.Own != nil {
+		return v.scanOwn(s, b, reverse)
+	}
+	return v.scanCommitted(s, b, reverse)
+}
+
+// nothingToScan answers a scan of an empty span, or without a budget.
+func nothingToScan(s kv.Span, b *Budget) (rows kv.Rows, over bool) {
+	if !s.Empty() && b.spent() {
+		rows.More, rows.Resume = true, s
+	}
+	return rows, s.Empty() || b.spent()
+}
+
+// scanCommitted is Scan of versions.
+func (v *View) scanCommitted(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.Span, err error) {
+	return v.scan(s, reverse, func(rows *kv.Rows) error {
 		if reverse {
 			return v.scanReverse(s, b, rows)
 		}
@@ -36,15 +55,8 @@ func (v *View) Scan(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.S
 	})
 }
 
-// scan is what all kinds of scans have in common. fn reads versions, with the iterator bounded to the span.
-func (v *View) scan(s kv.Span, b *Budget, reverse bool, fn func(*kv.Rows) error) (rows kv.Rows, read kv.Span, err error) {
-	switch {
-	case s.Empty():
-		return rows, kv.Span{}, nil
-	case b.spent():
-		rows.More, rows.Resume = true, s
-		return rows, kv.Span{}, nil
-	}
+// scan is what all kinds of scans of versions have in common. fn reads versions, with the iterator bounded to the span.
+func (v *View) scan(s kv.Span, reverse bool, fn func(*kv.Rows) error) (rows kv.Rows, read kv.Span, err error) {
 	v.it.SetBounds(storage.Span(s))
 	if err = fn(&rows); err != nil || v.Uncertain != nil {
 		return kv.Rows{}, kv.Span{}, err

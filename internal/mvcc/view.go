@@ -17,6 +17,8 @@ type Options struct {
 	Pushed map[kv.TxnID]clock.Timestamp
 	// MaxIntents bounds Intents; 0: no bound.
 	MaxIntents int
+	// Own: the transaction has intents, and sees these of them.
+	Own *kv.Own
 }
 
 // Version names a version of a key.
@@ -71,7 +73,16 @@ func (v *View) Close() error { return v.it.Close() }
 
 // Get returns the value of a key, nil if it has none.
 func (v *View) Get(k kv.Key) ([]byte, error) {
-	if err := v.intentAt(k); err != nil {
+	if v.seekIntent(k) {
+		if v.o.Own != nil {
+			if value, ok, err := v.own(); err != nil || ok {
+				return value, err
+			}
+		}
+		if err := v.meet(k); err != nil {
+			return nil, err
+		}
+	} else if err := v.it.Error(); err != nil {
 		return nil, err
 	}
 	v.seek = storage.AppendVersion(v.seek[:0], k, v.o.Limit)
@@ -139,6 +150,9 @@ func (v *View) take(ts clock.Timestamp) ([]byte, error) {
 	}
 	return v.mem.copy(value), nil
 }
+
+// anyTime is for views that look at intents alone.
+var anyTime = clock.Timestamp{Wall: 1}
 
 func (v *View) uncertain(k kv.Key, ts clock.Timestamp) {
 	if v.Uncertain == nil {

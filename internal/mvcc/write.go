@@ -1,6 +1,8 @@
 package mvcc
 
 import (
+	"math"
+
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/storage"
@@ -49,6 +51,11 @@ func (v *View) ResolveIntent(b *storage.Batch, k kv.Key, id kv.TxnID, s kv.TxnSt
 		return false, err
 	}
 	if s.State == kv.Committed {
+		value, deleted, ok := in.Visible(math.MaxUint64, s.Ignored)
+		if !ok {
+			return true, RemoveIntent(b, k) // all that the transaction wrote there it has taken back
+		}
+		in.Value, in.Delete = value, deleted
 		if err := v.commitIntent(b, k, in, s.CommitTS); err != nil {
 			return false, err
 		}

@@ -147,11 +147,15 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		},
 		Alive: n.Cluster.Alive, Metrics: n.Metrics.Route, Log: n.log,
 	})
-	n.DB = txn.Open(txn.DBOptions{
+	do := txn.DBOptions{
 		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe, SafeTime: n.Store.SafeTime,
 		Process: kv.Process{Node: n.self.ID, Started: n.self.Started},
 		Metrics: n.Metrics.Txn, Log: n.log,
-	})
+	}
+	if o.TuneTxn != nil {
+		o.TuneTxn(&do)
+	}
+	n.DB = txn.Open(do)
 	return nil
 }
 
@@ -172,12 +176,7 @@ func (n *Node) push(p *kv.PushRequest) (*kv.TxnStatus, error) {
 
 // resolve makes a finished transaction's intents go, wherever they are.
 func (n *Node) resolve(q *kv.ResolveRequest) error {
-	for _, res := range n.Router.Spread(n.within(pushLimit), []route.Addressed{{Request: kv.Request{Resolve: q}}}) {
-		if res.Err != nil {
-			return res.Err
-		}
-	}
-	return nil
+	return n.DB.Resolve(q)
 }
 
 // Start lets the node serve and take part.

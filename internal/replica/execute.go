@@ -2,6 +2,7 @@ package replica
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
@@ -53,6 +54,8 @@ func (s *Store) execute(q *kv.Request) kv.Response {
 		resp = r.administer(q.Admin)
 	} else if q.Locks != nil {
 		resp = r.serveLocks(q)
+	} else if q.Resolve != nil && len(q.Resolve.Spans) > 0 {
+		resp = r.resolveSpans(q)
 	} else {
 		past := false
 		if q.Read != nil && q.Read.AnyReplica {
@@ -316,6 +319,10 @@ func touches(q *kv.Request, s kv.Span) bool {
 	}
 	var anchor kv.Key
 	switch {
+	case q.Resolve != nil:
+		return slices.ContainsFunc(q.Resolve.Spans, s.Overlaps)
+	case q.Refresh != nil && q.Refresh.Note:
+		return slices.ContainsFunc(q.Refresh.Spans, s.Overlaps)
 	case q.EndTxn != nil:
 		anchor = q.EndTxn.Anchor
 	case q.Push != nil:

@@ -24,6 +24,8 @@ func keyOf(q *kv.Request) kv.Key {
 		return q.EndTxn.Anchor
 	case q.Resolve != nil && len(q.Resolve.Keys) > 0:
 		return q.Resolve.Keys[0]
+	case q.Resolve != nil && len(q.Resolve.Spans) > 0:
+		return q.Resolve.Spans[0].Start
 	case q.Push != nil:
 		return q.Push.Anchor
 	case q.Query != nil && len(q.Query.Keys) > 0:
@@ -83,7 +85,7 @@ func touched(q *kv.Request) (ks []kv.Key, spans []kv.Span) {
 		}
 		return ks, q.Write.Refresh
 	case q.Resolve != nil:
-		return q.Resolve.Keys, nil
+		return q.Resolve.Keys, q.Resolve.Spans
 	case q.Query != nil:
 		return q.Query.Keys, nil
 	case q.Inline != nil && !q.Inline.Swap:
@@ -164,7 +166,7 @@ func (c *cutter) all() *kv.Error {
 			}
 			p.req.Resolve.Keys = append(p.req.Resolve.Keys, k)
 		}
-		return nil
+		return c.spans(q.Resolve.Spans, func(p *item, s kv.Span) { p.req.Resolve.Spans = append(p.req.Resolve.Spans, s) }, false)
 	case q.Query != nil:
 		for _, k := range q.Query.Keys {
 			p, _, err := c.piece(k)
@@ -249,7 +251,7 @@ func (c *cutter) piece(k kv.Key) (*item, *kv.RangeDescriptor, *kv.Error) {
 		p.req.Refresh = &r
 	case q.Resolve != nil:
 		r := *q.Resolve
-		r.Keys = nil
+		r.Keys, r.Spans = nil, nil
 		p.req.Resolve = &r
 	case q.Query != nil:
 		r := *q.Query

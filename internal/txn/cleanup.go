@@ -29,6 +29,10 @@ type job struct {
 	age    clock.Timestamp
 	anchor kv.Key
 	keys   []kv.Key
+	// Of a large transaction: its other intents, and what goes into its record.
+	spans   []kv.Span
+	seq     uint64
+	ignored []kv.SeqRange
 	// Staged: it is committed, its record does not say so yet. Pending: not known; it is aborted unless its record says
 	// otherwise.
 	status kv.TxnStatus
@@ -40,6 +44,7 @@ type cleanup struct {
 	q      *rt.Queue[job]
 	tasks  *rt.Group
 	rounds atomic.Int64
+	closed atomic.Bool
 }
 
 func newCleanup(db *DB) *cleanup {
@@ -74,6 +79,7 @@ func (c *cleanup) add(j job) {
 }
 
 func (c *cleanup) close(limit time.Duration) {
+	c.closed.Store(true)
 	c.q.Close()
 	c.tasks.Wait(limit)
 }
@@ -88,7 +94,12 @@ func (c *cleanup) round(jobs []job) {
 			c.db.m.Cleanups.WithLabelValues("left").Inc()
 			continue
 		}
-		reqs = append(reqs, route.Addressed{Request: kv.Request{Resolve: &kv.ResolveRequest{Txn: j.txn, Status: j.status, Keys: j.keys}}})
+		if len(j.spans) > 0 {
+			c.large(*j)
+		}
+		if len(j.keys) > 0 {
+			reqs = append(reqs, route.Addressed{Request: kv.Request{Resolve: &kv.ResolveRequest{Txn: j.txn, Status: j.status, Keys: j.keys}}})
+		}
 	}
 	failed := make([]bool, len(reqs))
 	for _, res := range c.db.o.Router.Spread(ctx, reqs) {
@@ -114,7 +125,8 @@ func (c *cleanup) settle(ctx context.Context, jobs []job) {
 		if j.status.State.Final() {
 			continue
 		}
-		q := &kv.EndTxnRequest{Txn: j.txn, Start: j.age, Anchor: j.anchor, Now: now.Earliest, Intents: j.keys}
+		q := &kv.EndTxnRequest{Txn: j.txn, Start: j.age, Anchor: j.anchor, Now: now.Earliest, Intents: j.keys,
+			Seq: j.seq, Spans: j.spans, Ignored: j.ignored}
 		if j.status.State == kv.Staged {
 			q.Commit, q.CommitTS = true, j.status.CommitTS
 		}
@@ -148,22 +160,15 @@ func (c *cleanup) settle(ctx context.Context, jobs []job) {
 	}
 }
 
-// keepAlive tells the record, while a commit takes long, that its coordinator is at it.
+// keepAlive tells the record, while a commit takes long, or a large transaction is under way, that its coordinator is at it.
 func (t *Txn) keepAlive(anchor kv.Key) (stop func()) {
 	var over atomic.Bool
 	var beat func()
 	beat = func() {
-		now, err := t.db.o.Now()
 		if over.Load() {
 			return
 		}
-		if err == nil {
-			ctx := route.WithDeadline(context.Background(), t.db.o.RT.Now()+heartbeatEvery)
-			_, err = t.db.o.Router.Do(ctx, anchor, kv.Request{Heartbeat: &kv.HeartbeatRequest{Txn: t.id, Start: t.age, Anchor: anchor, Now: now.Earliest}})
-		}
-		if err != nil {
-			t.db.log.Debug("heartbeat of a transaction failed", "txn", t.id.String(), "err", err)
-		}
+		t.beat(context.Background(), anchor)
 		if !over.Load() {
 			t.db.o.RT.After(heartbeatEvery, beat)
 		}

@@ -23,6 +23,7 @@ const staleAge = time.Minute
 
 // Commit makes the writes permanent and returns once that may be known (X2). A read-only transaction sends nothing.
 func (t *Txn) Commit(ctx context.Context) error {
+	t.sendRest()
 	ctx, err := t.ready(ctx)
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 		return err
 	}
 	kind := kindReadOnly
-	if len(puts) > 0 {
+	if len(puts) > 0 || t.Spilled() {
 		t.account.committing()
 		kind, err = t.commitWrites(ctx, puts)
 		t.account.committed()
@@ -56,15 +57,12 @@ func (t *Txn) Commit(ctx context.Context) error {
 func (t *Txn) beginCommit() ([]kv.Put, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case t.misuse != nil:
+	if t.misuse != nil {
 		return nil, t.misuse
-	case t.writes.bytes > t.db.o.MaxBytes:
-		return nil, kv.Errorf(kv.ErrInternal, "the transaction writes %d MiB, more than the %d MiB that one may: write it in several transactions",
-			t.writes.bytes>>20, t.db.o.MaxBytes>>20)
 	}
 	t.state = committing
-	return t.writes.puts(), nil
+	t.writes.marks.keep(nil) // nobody goes back any more
+	return t.writes.puts(t.spill.anchor != nil), nil
 }
 
 // endCommit settles the state, unless a restart has done so: then the locks are for the next attempt.
@@ -81,6 +79,7 @@ func (t *Txn) endCommit(s state) {
 	if !over {
 		t.endLocks()
 	}
+	t.endSpill()
 }
 
 // owe pays rule 2 for an error that tells of a version: that a key exists is something read.
@@ -103,12 +102,17 @@ func (t *Txn) commitWrites(ctx context.Context, puts []kv.Put) (kind string, err
 		return "", err
 	}
 	t.mu.Lock()
-	if now.Earliest.Sub(clock.Instant(t.age.Wall)) > staleAge {
+	spilled := t.spill.anchor != nil
+	if !spilled && now.Earliest.Sub(clock.Instant(t.age.Wall)) > staleAge {
 		t.age = now.Start()
 	}
 	t.mu.Unlock()
-	c, done, err := t.onePhase(ctx, puts)
-	kind = kindOnePhase
+	var c clock.Timestamp
+	done := false
+	if !spilled {
+		c, done, err = t.onePhase(ctx, puts)
+		kind = kindOnePhase
+	}
 	if err == nil && !done {
 		c, kind, err = t.overRanges(ctx, puts)
 	}
@@ -128,7 +132,7 @@ func (t *Txn) writeRequest(puts []kv.Put, anchor kv.Key) *kv.WriteRequest {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	req := &kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: anchor, ReadTS: t.ord.r, CommitTS: t.ord.r, Puts: puts,
-		Coord: t.db.o.Process, Wait: t.wait}
+		Coord: t.db.o.Process, Wait: t.wait, Ignored: t.writes.ignored}
 	if t.locks != nil {
 		req.Owner = &t.locks.owner
 	}

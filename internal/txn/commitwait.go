@@ -42,8 +42,12 @@ func (db *DB) waitPast(ctx context.Context, ts clock.Timestamp) error {
 	}
 }
 
-// Release waits until everything read so far is certainly past. It is called before rows leave the system.
+// Release waits until everything read so far is certainly past. It is called before rows leave the system. If it fails they
+// must not: then the transaction may be over, and have read what it should not.
 func (t *Txn) Release(ctx context.Context) error {
+	if err := t.notAborted(ctx); err != nil {
+		return err
+	}
 	if t.db.o.Unsafe.NoReadWait {
 		return nil
 	}

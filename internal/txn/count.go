@@ -34,17 +34,18 @@ func (t *Txn) Count(ctx context.Context, counts []Counting, spans []kv.Span) ([]
 		return nil, nil, err
 	}
 	t.mu.Lock()
-	mark := t.writes.mark()
+	mark, layers := t.writes.mark(), t.writes.layers()
 	own := make([][]*buffered, len(counts))
 	whole := false
 	for i := range counts {
 		for _, sp := range counts[i].Spans {
-			own[i] = append(own[i], t.writes.in(sp, mark)...)
+			own[i] = append(own[i], layers.in(sp, mark)...)
 		}
 		// The first row of a group may be one that was deleted here, and the next one is not known.
 		whole = whole || len(own[i]) > maxOwnWrites || len(own[i]) > 0 && counts[i].By.First
 	}
 	t.mu.Unlock()
+	defer t.Forget(Savepoint{mark})
 	if whole {
 		return t.countRows(ctx, counts, spans)
 	}
@@ -61,6 +62,10 @@ func (t *Txn) Count(ctx context.Context, counts []Counting, spans []kv.Span) ([]
 		reqs, origin, all = append(reqs, more...), append(origin, from...), append(all, counts[i].Spans...)
 	}
 	reqs, origin = appendKeys(reqs, origin, own)
+	laid := t.ownUpTo(mark)
+	for i := range reqs {
+		reqs[i].Own = laid
+	}
 	had := map[string]bool{}
 	chunks := make([][]chunk, len(all))
 	err := t.readAll(ctx, reqs, origin, all, chunks, func(k kv.Key, v []byte) { had[string(k)] = len(v) > 0 })
@@ -71,7 +76,7 @@ func (t *Txn) Count(ctx context.Context, counts []Counting, spans []kv.Span) ([]
 	defer t.mu.Unlock()
 	rows := make([][]KeyValue, len(spans))
 	for i := range spans {
-		rows[i] = t.writes.merge(joined(chunks[i]), spans[i], mark, false)
+		rows[i] = layers.merge(joined(chunks[i]), spans[i], mark, false)
 	}
 	groups := make([][]Group, len(counts))
 	chunks = chunks[len(spans):]

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
@@ -25,11 +26,19 @@ type DBOptions struct {
 	SafeTime func() clock.Timestamp
 	// Limit bounds each operation, each commit, and Run with all its repetitions. Default 30 s.
 	Limit time.Duration
-	// MaxBytes bounds what one transaction may buffer, and what one ScanMany may return. Default 64 MiB.
+	// MaxBytes bounds what one ScanMany may return. Default 64 MiB.
 	MaxBytes int
-	Metrics  *Metrics
-	Log      *slog.Logger
-	Unsafe   Unsafe
+	// SpillBytes is how much memory a transaction's buffered writes may take before they are sent as intents; twice that is
+	// what a large one needs. Default 16 MiB; negative: all writes are kept until the commit. Smaller: transactions of some
+	// size commit in two rounds, and others meet their intents for longer. Larger: more memory for each.
+	SpillBytes int
+	// MaxWriteBytes and MaxWrites bound what one transaction may write. Default 4 GiB and 20 million. More: what one failure
+	// undoes, and has to be done again, is larger, and so is the time for which others may have to wait.
+	MaxWriteBytes int64
+	MaxWrites     int
+	Metrics       *Metrics
+	Log           *slog.Logger
+	Unsafe        Unsafe
 }
 
 // Unsafe turns rules off. It is for tests only: for the negative controls, which show that the checkers find what each
@@ -39,6 +48,10 @@ type Unsafe struct {
 	NoReadWait   bool // rule 2 for the versions that were read
 	SkipRefresh  bool // rule 3: c may pass r without looking at what was read
 	TrustStaged  bool // recovery takes a staged record for committed without asking its writes
+	ForgetMoved  bool // Z4: intents laid before the commit count as landed where they were wanted
+	// ForgetTakenBack is Z6: what was laid, and then taken back, is committed.
+	ForgetTakenBack bool
+	TellNobody      bool // Z5
 	// StaleReading is how old the reading may be that a transaction starts from (rule 1).
 	StaleReading time.Duration
 }
@@ -52,6 +65,7 @@ type DB struct {
 	cleanup *cleanup
 	locks   *lockKeeper
 	kept    keptReading
+	lastAge atomic.Int64
 }
 
 // Open makes a DB. Close ends its background work.
@@ -61,6 +75,15 @@ func Open(o DBOptions) *DB {
 	}
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 64 << 20
+	}
+	if o.SpillBytes == 0 {
+		o.SpillBytes = defaultSpill
+	}
+	if o.MaxWriteBytes <= 0 {
+		o.MaxWriteBytes = defaultMaxWriteBytes
+	}
+	if o.MaxWrites <= 0 {
+		o.MaxWrites = defaultMaxWrites
 	}
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics()
@@ -98,6 +121,23 @@ func (db *DB) newID() (id kv.TxnID) {
 		}
 	}
 	return id
+}
+
+// newAge is the age of a transaction that begins with a reading: no two of this node are the same. Among transactions of one
+// age locks go by the id of the first attempt, and intents by that of the present one, so that two of them could wait for
+// each other.
+func (db *DB) newAge(now clock.Interval) clock.Timestamp {
+	for {
+		last := db.lastAge.Load()
+		at := now.Start().Wall
+		age := max(at, last+1)
+		if age-at > int64(time.Millisecond) {
+			age = at // the clock has gone back
+		}
+		if db.lastAge.CompareAndSwap(last, age) {
+			return clock.Timestamp{Wall: age}
+		}
+	}
 }
 
 // reading takes a clock reading.

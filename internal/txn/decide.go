@@ -37,6 +37,9 @@ func (n *intents) decide(ctx context.Context) error {
 		} else if !limit.IsZero() && limit.Less(until) {
 			until = limit
 		}
+		if err := t.tell(ctx, until); err != nil {
+			return t.failed(err)
+		}
 		commit := n.record(&kv.EndTxnRequest{Commit: true, CommitTS: n.c, Until: until})
 		n.unsure = true
 		results := t.db.o.Router.DoMany(ctx, append([]route.Addressed{commit}, n.words(until)...))
@@ -84,9 +87,11 @@ func (n *intents) hold(ctx context.Context, overtaken int) error {
 		if err != nil {
 			return err
 		}
-		to = to.Forward(clock.Timestamp{Wall: int64(now.Latest.Add(min(firstAhead<<(overtaken-1), lastAhead)))})
+		to = to.Forward(clock.Timestamp{Wall: int64(now.Latest.Add(refreshAhead(overtaken, n.took)))})
 	}
+	began := t.db.o.RT.Now()
 	err := t.holds(ctx, n.until, to)
+	n.took = t.db.o.RT.Now() - began
 	var e *kv.Error
 	if errors.As(err, &e) && e.Code == kv.ErrRefresh && n.c.Less(e.TS) && n.c.Less(to) {
 		to = n.c // it was the extra part that does not hold

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -40,11 +41,12 @@ func (w *world) end(q *kv.EndTxnRequest) kv.Response {
 		return kv.Response{Err: &kv.Error{Code: kv.ErrRetryAt, TS: rec.CommitTS}}
 	case rec.State == kv.Pending:
 		rec.State, rec.CommitTS, rec.Intents = kv.Committed, rec.CommitTS.Forward(q.CommitTS), q.Intents
+		rec.Seq, rec.Spans, rec.Ignored = q.Seq, q.Spans, q.Ignored
 		if q.Stage {
 			rec.State, rec.Touched = kv.Staged, q.Now
 		}
 	}
-	return kv.Response{EndTxn: &kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}}
+	return kv.Response{EndTxn: &kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS, Ignored: rec.Ignored}}
 }
 
 // push gets an intent out of the way, or reports false if the request has to wait.
@@ -65,7 +67,7 @@ func (w *world) push(n *fakeNode, k kv.Key, in *kv.Intent, p *kv.PushRequest) bo
 			return false
 		}
 		w.recovered(n, rec, &kv.PushRequest{Txn: in.Txn, Start: in.Start, Laid: in.Laid, Kind: p.Kind, To: p.To, Pusher: p.Pusher, PusherStart: p.PusherStart},
-			len(w.missing(in.Txn, rec.Intents, rec.CommitTS)) > 0)
+			len(w.missing(in.Txn, rec.Intents, rec.CommitTS, rec.Seq)) > 0)
 	}
 	if rec.State == kv.Pending {
 		switch p.Kind {
@@ -79,7 +81,7 @@ func (w *world) push(n *fakeNode, k kv.Key, in *kv.Intent, p *kv.PushRequest) bo
 			rec.State = kv.Aborted
 		}
 	}
-	w.resolve(n, k, in.Txn, kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS})
+	w.resolve(n, k, in.Txn, kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS, Ignored: rec.Ignored})
 	return true
 }
 
@@ -102,17 +104,17 @@ func (w *world) asked(n *fakeNode, p *kv.PushRequest) *kv.TxnStatus {
 	if rec.State == kv.Pending && p.Kind == kv.PushTimestamp {
 		rec.CommitTS = rec.CommitTS.Forward(p.To.Next())
 	}
-	st := &kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}
+	st := &kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS, Ignored: rec.Ignored}
 	if rec.State == kv.Staged && w.due(n, rec, p.Start, p.Laid, p) {
-		st.Recover = rec.Intents
+		st.Recover, st.RecoverSeq = rec.Intents, rec.Seq
 	}
 	return st
 }
 
 // missing is a write that has not landed at ts, and will not.
-func (w *world) missing(id kv.TxnID, ks []kv.Key, ts clock.Timestamp) kv.Key {
+func (w *world) missing(id kv.TxnID, ks []kv.Key, ts clock.Timestamp, seq uint64) kv.Key {
 	for _, k := range ks {
-		if in := w.row(k).intent; in == nil || in.Txn != id || ts.Less(in.TS) {
+		if in := w.row(k).intent; in == nil || in.Txn != id || ts.Less(in.TS) || in.Seq < seq {
 			if !w.refuse["prevention"] {
 				w.reads = append(w.reads, readMark{span: kv.Point(k), ts: ts})
 			}
@@ -145,6 +147,11 @@ func (w *world) resolve(n *fakeNode, k kv.Key, id kv.TxnID, st kv.TxnStatus) {
 	if row.intent == nil || row.intent.Txn != id {
 		return
 	}
+	v, visible := row.own(math.MaxUint64, st.Ignored)
+	if !visible {
+		row.intent = nil
+		return
+	}
 	if st.State == kv.Committed && slices.ContainsFunc(row.versions, func(v fakeVersion) bool { return v.ts == st.CommitTS }) {
 		row.intent = nil // a late copy
 		return
@@ -153,7 +160,7 @@ func (w *world) resolve(n *fakeNode, k kv.Key, id kv.TxnID, st kv.TxnStatus) {
 		if st.CommitTS.Less(row.intent.TS) {
 			w.wrong = fmt.Errorf("not consistent: %s committed at %s, with an intent at %s", id, stamp(st.CommitTS), stamp(row.intent.TS))
 		}
-		row.add(st.CommitTS, row.intent.Value, row.intent.Delete)
+		row.add(st.CommitTS, v.value, v.value == nil)
 		w.observe(n, st.CommitTS)
 	}
 	row.intent = nil

@@ -39,6 +39,7 @@ type world struct {
 	busy    *waiting
 	held    map[string]bool // writes to these keys are still on their way
 	// copied is a key: the next write to it is delivered again after copyAfter.
+	again     func() time.Duration // after which a write is delivered again; 0: it is not
 	copied    string
 	copyAfter time.Duration
 	deny      func(*kv.WriteRequest) *kv.Error
@@ -73,6 +74,19 @@ type fakeNode struct {
 type row struct {
 	versions []fakeVersion // ascending
 	intent   *kv.Intent
+	values   map[uint64]fakeVersion // of the intent's transaction, by number
+}
+
+// own is what the transaction of the intent sees of its own writes.
+func (r *row) own(seq uint64, ignored []kv.SeqRange) (v fakeVersion, ok bool) {
+	best := uint64(0)
+	for s, x := range r.values {
+		taken := slices.ContainsFunc(ignored, func(i kv.SeqRange) bool { return i.After < s && s <= i.To })
+		if s <= seq && !taken && (!ok || s > best) {
+			v, best, ok = x, s, true
+		}
+	}
+	return v, ok
 }
 
 type fakeVersion struct {
@@ -187,6 +201,12 @@ func (t fakeTransport) Call(to kv.NodeID, m *kv.Message, limit time.Duration) (*
 	}
 	for i := range m.Batch.Requests {
 		q := &m.Batch.Requests[i]
+		if q.Write != nil && w.again != nil {
+			if d := w.again(); d > 0 {
+				n := w.nodes[to]
+				n.rt.After(d, func() { w.execute(n, &kv.Batch{Requests: []kv.Request{*q}}) })
+			}
+		}
 		if q.Write != nil && string(q.Write.Puts[0].Key) == w.copied {
 			w.copied = ""
 			n := w.nodes[to]
@@ -310,6 +330,9 @@ func (w *world) evaluate(n *fakeNode, r *fakeRange, q *kv.Request) (resp kv.Resp
 		return w.read(n, r, q.Read)
 	case q.Refresh != nil:
 		w.observe(n, q.Refresh.To)
+		if q.Refresh.Note {
+			return kv.Response{}, false
+		}
 		if e := w.refresh(q.Refresh.Txn, q.Refresh.Spans, q.Refresh.From, q.Refresh.To); e != nil {
 			return kv.Response{Err: e}, false
 		}
@@ -319,17 +342,25 @@ func (w *world) evaluate(n *fakeNode, r *fakeRange, q *kv.Request) (resp kv.Resp
 	case q.EndTxn != nil:
 		return w.end(q.EndTxn), false
 	case q.Resolve != nil:
-		for _, k := range q.Resolve.Keys {
+		ks, more := q.Resolve.Keys, []kv.Span(nil)
+		for i, s := range q.Resolve.Spans { // a few at a time
+			if ks = append(ks, w.in(s)...); len(ks) > 3 {
+				more = append([]kv.Span{{Start: ks[3], End: s.End}}, q.Resolve.Spans[i+1:]...)
+				ks = ks[:3]
+				break
+			}
+		}
+		for _, k := range ks {
 			if w.refuse["resolves"] {
 				break
 			}
 			w.resolve(n, k, q.Resolve.Txn, q.Resolve.Status)
 		}
-		return kv.Response{}, false
+		return kv.Response{Resolve: &kv.ResolveResponse{More: more}}, false
 	case q.Push != nil:
 		return kv.Response{EndTxn: w.asked(n, q.Push)}, false
 	case q.Query != nil:
-		return kv.Response{Query: &kv.QueryResponse{Missing: w.missing(q.Query.Txn, q.Query.Keys, q.Query.TS)}}, false
+		return kv.Response{Query: &kv.QueryResponse{Missing: w.missing(q.Query.Txn, q.Query.Keys, q.Query.TS, q.Query.Seq)}}, false
 	case q.Recover != nil:
 		rec := w.record(q.Recover.Push.Txn, q.Recover.Push.Start)
 		if rec.State == kv.Staged && rec.CommitTS == q.Recover.TS {
@@ -339,6 +370,9 @@ func (w *world) evaluate(n *fakeNode, r *fakeRange, q *kv.Request) (resp kv.Resp
 	case q.Heartbeat != nil:
 		rec := w.record(q.Heartbeat.Txn, q.Heartbeat.Start)
 		rec.Touched = max(rec.Touched, q.Heartbeat.Now)
+		if len(q.Heartbeat.Spans) > 0 {
+			rec.Spans = q.Heartbeat.Spans
+		}
 		return kv.Response{EndTxn: &kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}}, false
 	case q.Inline != nil:
 		return w.doInline(q.Inline), false
@@ -361,7 +395,7 @@ func fakeKey(q *kv.Request) kv.Key {
 	case q.EndTxn != nil:
 		return q.EndTxn.Anchor
 	case q.Resolve != nil:
-		return q.Resolve.Keys[0]
+		return append(slices.Clone(q.Resolve.Keys), slotOf(q.Resolve.Spans))[0]
 	case q.Heartbeat != nil:
 		return q.Heartbeat.Anchor
 	case q.Push != nil:
@@ -376,6 +410,13 @@ func fakeKey(q *kv.Request) kv.Key {
 		return q.Inline.Key
 	}
 	return q.Inline.Span.Start
+}
+
+func slotOf(spans []kv.Span) kv.Key {
+	if len(spans) == 0 {
+		return nil
+	}
+	return spans[0].Start
 }
 
 func inside(q *kv.Request, s kv.Span) bool {
@@ -404,6 +445,7 @@ func fakeSpans(q *kv.Request) (out []kv.Span) {
 		for _, k := range q.Resolve.Keys {
 			out = append(out, kv.Point(k))
 		}
+		out = append(out, q.Resolve.Spans...)
 	case q.Query != nil:
 		for _, k := range q.Query.Keys {
 			out = append(out, kv.Point(k))
@@ -485,6 +527,11 @@ func (w *world) read(n *fakeNode, rg *fakeRange, q *kv.ReadRequest) (kv.Response
 	}
 	out := &kv.ReadResponse{ReadTS: r, Observed: observed, Bumped: bumped}
 	see := func(k kv.Key) (val []byte) {
+		if in := w.row(k).intent; in != nil && in.Txn == q.Txn && q.Own != nil {
+			if v, ok := w.row(k).own(q.Own.Seq, q.Own.Ignored); ok {
+				return v.value
+			}
+		}
 		for _, v := range w.row(k).versions {
 			if v.ts.LessEq(r) {
 				val = v.value
@@ -576,91 +623,6 @@ func (w *world) refresh(id kv.TxnID, spans []kv.Span, from, to clock.Timestamp) 
 		w.reads = append(w.reads, readMark{s, to, id})
 	}
 	return nil
-}
-
-func (w *world) write(n *fakeNode, rg *fakeRange, q *kv.WriteRequest) (kv.Response, bool) {
-	if q.OnePhase {
-		if rec := w.records[q.Txn]; rec != nil && rec.State == kv.Committed {
-			return kv.Response{Write: &kv.WriteResponse{CommitTS: rec.CommitTS}}, false
-		} else if rec != nil && rec.State == kv.Aborted {
-			return kv.Response{Err: kv.Errorf(kv.ErrAborted, "record")}, false
-		}
-	}
-	if w.deny != nil {
-		if err := w.deny(q); err != nil {
-			return kv.Response{Err: err}, false
-		}
-	}
-	for _, p := range q.Puts {
-		if in := w.row(p.Key).intent; in != nil && in.Txn != q.Txn {
-			if !w.push(n, p.Key, in, &kv.PushRequest{Kind: kv.PushAbort, Pusher: q.Txn, PusherStart: q.Start}) {
-				return kv.Response{}, true
-			}
-		}
-	}
-	c := q.CommitTS
-	for _, p := range q.Puts {
-		if in := w.row(p.Key).intent; in != nil && !q.OnePhase {
-			c = c.Forward(in.TS) // a copy of the request finds its intents and leaves them
-			continue
-		}
-		c = c.Forward(rg.lowWater.Next())
-		if vs := w.row(p.Key).versions; len(vs) > 0 {
-			last := vs[len(vs)-1]
-			if p.MustNotExist && last.value != nil {
-				return kv.Response{Err: &kv.Error{Code: kv.ErrCondition, Key: p.Key, TS: last.ts}}, false
-			}
-			c = c.Forward(last.ts.Next())
-		}
-		for _, m := range w.reads {
-			if m.span.Contains(p.Key) && m.txn != q.Txn {
-				c = c.Forward(m.ts.Next())
-			} else if m.span.Contains(p.Key) {
-				c = c.Forward(m.ts)
-			}
-		}
-	}
-	if q.OnePhase {
-		if c != q.CommitTS && (!q.CanForward || (!q.Until.IsZero() && q.Until.Less(c))) {
-			return kv.Response{Err: &kv.Error{Code: kv.ErrRetryAt, TS: c}}, false
-		}
-		if q.ReadTS.Less(c) {
-			if e := w.refresh(q.Txn, q.Refresh, q.ReadTS, c); e != nil {
-				return kv.Response{Err: e}, false
-			}
-		}
-		rec := w.record(q.Txn, q.Start)
-		rec.State, rec.CommitTS = kv.Committed, c
-	}
-	w.observe2(n, c)
-	for _, p := range q.Puts {
-		row := w.row(p.Key)
-		if q.OnePhase {
-			row.add(c, p.Value, p.Delete)
-		} else if row.intent == nil {
-			row.intent = &kv.Intent{Txn: q.Txn, Start: q.Start, Anchor: q.Anchor, TS: c, Laid: q.Laid, Value: p.Value, Delete: p.Delete}
-		}
-	}
-	return kv.Response{Write: &kv.WriteResponse{CommitTS: c}}, false
-}
-
-// observe2 is observe for evaluated writes, which the switch does not turn off.
-func (w *world) observe2(n *fakeNode, ts clock.Timestamp) {
-	w.observed[n.id] = w.observed[n.id].Forward(ts)
-}
-
-func (r *row) add(ts clock.Timestamp, value []byte, del bool) {
-	if del {
-		value = nil
-	}
-	i, found := slices.BinarySearchFunc(r.versions, ts, func(v fakeVersion, t clock.Timestamp) int { return v.ts.Compare(t) })
-	if found {
-		if !bytes.Equal(r.versions[i].value, value) {
-			panic("fake: two versions with one timestamp")
-		}
-		return
-	}
-	r.versions = slices.Insert(r.versions, i, fakeVersion{ts, value})
 }
 
 func (w *world) doInline(q *kv.InlineRequest) kv.Response {

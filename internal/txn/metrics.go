@@ -16,6 +16,9 @@ type Metrics struct {
 	Unlocking  prometheus.Gauge
 	Overtaken  prometheus.Counter
 	Recoveries *prometheus.CounterVec // by outcome
+	Spilled    prometheus.Counter
+	// SpilledBytes are of keys and values.
+	SpilledBytes prometheus.Counter
 }
 
 // waitMetrics are the two sides of rule 2's cost.
@@ -50,11 +53,14 @@ func NewMetrics() *Metrics {
 		Cleanups:   vec("cleanups_total", "Transactions whose intents were resolved in the background, or left to whoever meets them.", "outcome"),
 		Overtaken:  prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_txn_overtaken_total", Help: "Commits that were told to land higher because a reader had passed them, each time."}),
 		Recoveries: vec("recoveries_total", "Staged transactions of others that were found out about: committed, or a write was missing.", "outcome"),
+		Spilled:    prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_txn_spilled_total", Help: "Large transactions: those that have laid intents before their commit."}),
+		SpilledBytes: prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_txn_spilled_bytes_total",
+			Help: "Keys and values that were laid as intents before their commit."}),
 	}
 }
 
 // Collectors lists them for registration.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.Commits, m.Aborts, m.Restarts, m.Uncertain, m.Refreshes, m.CommitWait.Needed, m.CommitWait.Actual,
-		m.ReadWait.Needed, m.ReadWait.Actual, m.Cleanups, m.Unlocks, m.Unlocking, m.Overtaken, m.Recoveries}
+		m.ReadWait.Needed, m.ReadWait.Actual, m.Cleanups, m.Unlocks, m.Unlocking, m.Overtaken, m.Recoveries, m.Spilled, m.SpilledBytes}
 }

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"time"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
@@ -30,17 +31,21 @@ type intents struct {
 	unsure bool            // somebody may find the transaction committed: it may be staged at s, or a commit was asked for
 	c      clock.Timestamp // no lower than where any write has landed
 	until  clock.Timestamp // what was read holds up to here
-	laid   []route.Result  // one for each range; some may have landed below c
+	// Of a large transaction: what it has laid before.
+	spilled bool
+	spans   []kv.Span
+	seq     uint64         // of the first write that was not laid before
+	took    time.Duration  // for finding out the last time
+	laid    []route.Result // one for each range; some may have landed below c
 }
 
 // overRanges commits. Resolving the intents is left to the background, and so is making a staged record say what it is.
 func (t *Txn) overRanges(ctx context.Context, puts []kv.Put) (clock.Timestamp, string, error) {
-	n := &intents{t: t, anchor: puts[0].Key, keys: make([]kv.Key, len(puts))}
-	for i := range puts {
-		n.keys[i] = puts[i].Key
+	n := t.newIntents(puts)
+	if !n.spilled {
+		stop := t.keepAlive(n.anchor)
+		defer stop()
 	}
-	stop := t.keepAlive(n.anchor)
-	defer stop()
 	kind := kindParallel
 	status := kv.TxnStatus{State: kv.Staged}
 	committed, err := n.lay(ctx, puts)
@@ -48,25 +53,76 @@ func (t *Txn) overRanges(ctx context.Context, puts []kv.Put) (clock.Timestamp, s
 		kind, status.State = kindIntents, kv.Committed
 		err = n.decide(ctx)
 	}
+	t.handOverSpill()
 	switch {
 	case err == nil:
-		status.CommitTS = n.c
+		status.CommitTS, status.Ignored = n.c, n.takenBack()
 	case n.unsure:
 		status, err = n.settle(err)
 	default:
 		status = kv.TxnStatus{} // the background has it aborted; without a record that says committed it is nothing
 	}
-	t.db.cleanup.add(job{txn: t.id, age: t.age, anchor: n.anchor, keys: n.keys, status: status})
+	t.db.cleanup.add(job{txn: t.id, age: t.age, anchor: n.anchor, keys: n.keys, status: status,
+		spans: n.spans, seq: n.seq, ignored: n.takenBack()})
 	return n.c, kind, err
+}
+
+// newIntents names the writes of a commit: by their keys if they are few, and else, as what was laid before, by spans.
+func (t *Txn) newIntents(puts []kv.Put) *intents {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := &intents{t: t, anchor: t.spill.anchor, spilled: t.spill.anchor != nil, seq: t.writes.sent + 1}
+	if !n.spilled {
+		n.anchor, n.seq = puts[0].Key, 0
+	}
+	if len(puts) > maxStaged {
+		t.spill.spans.limit = maxSpillSpans
+		for _, p := range piecesOf(puts) {
+			t.spill.spans.add(kv.Span{Start: p[0].Key, End: kv.Point(p[len(p)-1].Key).End})
+		}
+	} else {
+		n.keys = make([]kv.Key, len(puts))
+		for i := range puts {
+			n.keys[i] = puts[i].Key
+		}
+	}
+	n.spans = t.spill.spans.list()
+	return n
+}
+
+// settleEarlier is Z4 and Z5 for what was laid before the commit: then it counts as landed at r.
+func (n *intents) settleEarlier(ctx context.Context) error {
+	t := n.t
+	t.mu.Lock()
+	highest := t.spill.highest
+	t.mu.Unlock()
+	if err := t.refreshTo(ctx, highest); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	r := t.ord.r
+	t.mu.Unlock()
+	if err := t.tell(ctx, r); err != nil {
+		return t.failed(err)
+	}
+	return nil
 }
 
 // lay sends the intents, and with them the record. It reports whether that was all.
 func (n *intents) lay(ctx context.Context, puts []kv.Put) (committed bool, err error) {
 	t := n.t
+	if n.spilled {
+		if err := n.settleEarlier(ctx); err != nil {
+			return false, err
+		}
+	}
 	req := t.writeRequest(puts, n.anchor)
 	n.s, n.c, n.until = req.CommitTS, req.CommitTS, req.CommitTS
 	if _, err := t.allowed(ctx, n.s); err != nil {
 		return false, err
+	}
+	if len(puts) == 0 {
+		return false, nil
 	}
 	reqs := []route.Addressed{{Request: kv.Request{Write: req}, Prepare: t.stampLaid}}
 	if len(puts) <= maxStaged {
@@ -119,7 +175,15 @@ func (n *intents) record(q *kv.EndTxnRequest) route.Addressed {
 	t := n.t
 	now, _ := t.db.o.Now() // without a reading: the record's time of writing is unknown, and counts as very old
 	q.Txn, q.Start, q.Anchor, q.Intents, q.Now = t.id, t.age, n.anchor, n.keys, now.Earliest
+	q.Seq, q.Spans, q.Ignored = n.seq, n.spans, n.takenBack() // Z6
 	return route.Addressed{Key: n.anchor, Request: kv.Request{EndTxn: q}}
+}
+
+func (n *intents) takenBack() []kv.SeqRange {
+	if n.t.db.o.Unsafe.ForgetTakenBack {
+		return nil
+	}
+	return n.t.writes.ignored
 }
 
 // settle ends an attempt that has failed, and that others may be finishing at the same time. The record says which: if it
@@ -139,6 +203,11 @@ func (n *intents) settle(failure error) (kv.TxnStatus, error) {
 		return st, failure
 	}
 	n.c = st.CommitTS
+	if err := n.t.tell(ctx, n.c); err != nil {
+		err := kv.Errorf(kv.ErrAmbiguous, "the transaction is committed, but a range that it wrote to cannot be told: %s", err.Msg)
+		n.t.doubt(err)
+		return st, err
+	}
 	for _, r := range db.o.Router.DoMany(ctx, n.words(n.c)) {
 		if r.Err != nil {
 			err := kv.Errorf(kv.ErrAmbiguous, "the transaction is committed, but a range that it wrote to cannot be told: %s", r.Err.Msg)

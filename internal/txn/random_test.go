@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -38,11 +39,14 @@ type setup struct {
 	locks   bool // transactions lock some of what they read
 	uneven  bool // the clock of one node is poor, those of the others are good
 	dies    bool // coordinators, after they have acknowledged and before the record says so
+	spill   bool // buffers hold one or two writes
+	copies  bool // writes are delivered again, later
 }
 
 // recovered counts over all histories; contradiction is of the last one.
 var (
 	recovered     int
+	spilled       uint64
 	contradiction error
 )
 
@@ -50,6 +54,7 @@ const letters = "abcdefghijkl"
 
 // history runs random transactions from three nodes while ranges split, leases move and messages get lost.
 func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
+	contradiction = nil
 	loop := eventloop.New(seed)
 	rng := rand.New(rand.NewPCG(seed, 7))
 	w := newWorld(loop)
@@ -60,6 +65,14 @@ func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
 	}
 	w.recover = seed%4 < 2
 	w.page = int(seed % 3)
+	if s.copies {
+		w.again = func() time.Duration {
+			if rng.IntN(4) > 0 {
+				return 0
+			}
+			return time.Duration(1+rng.IntN(20000)) * time.Microsecond
+		}
+	}
 	if s.dies {
 		w.dies = func() bool { return rng.IntN(3) == 0 }
 	}
@@ -72,7 +85,11 @@ func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
 			eps = []time.Duration{40 * time.Millisecond, 200 * time.Microsecond, 2 * time.Millisecond}[id-1]
 		}
 		off := time.Duration(rng.Int64N(int64(2*eps))) - eps
-		w.addNode(id, off, eps, DBOptions{Unsafe: s.unsafe})
+		o := DBOptions{Unsafe: s.unsafe}
+		if s.spill {
+			o.SpillBytes = 1 + rng.IntN(3)*overhead
+		}
+		w.addNode(id, off, eps, o)
 	}
 	w.split(key("d"), 2)
 	w.split(key("h"), 3)
@@ -108,9 +125,10 @@ func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
 		stats.Uncertain.Retried += st.Uncertain.Retried
 		stats.Aborts += st.Aborts
 		stats.Parallel += st.Parallel
+		spilled += st.Spilled
 	}
 	recovered += w.recoveries
-	contradiction = w.wrong
+	contradiction = cmp.Or(contradiction, w.wrong)
 	return all, stats, loop.Steps()
 }
 
@@ -122,38 +140,62 @@ func one(n *fakeNode, rng *rand.Rand, s setup, name string) *done {
 	err := n.db.Run(context.Background(), Options{Ordering: d.ordering, ReadOnly: readOnly}, func(ctx context.Context, t *Txn) error {
 		d.writes, d.reads = map[string]string{}, map[string]string{}
 		saw := func(k, v string) {
-			if _, own := d.writes[k]; !own {
+			if own, mine := d.writes[k]; !mine {
 				d.reads[k] = v
+			} else if v != own && t.Release(ctx) == nil {
+				contradiction = cmp.Or(contradiction, fmt.Errorf("not its own: %s wrote %q to %s and reads %q", name, own, k, v))
 			}
 		}
-		for op := range 1 + rng.IntN(4) {
+		type point struct {
+			at     Savepoint
+			writes map[string]string
+		}
+		points := []point{{t.Savepoint(), map[string]string{}}}
+		ops := 1 + rng.IntN(4)
+		if s.spill {
+			ops = 1 + rng.IntN(10)
+		}
+		for op := range ops {
 			k := string(letters[rng.IntN(len(letters))])
-			switch x := rng.IntN(7); {
-			case x == 6:
+			switch x := rng.IntN(9); {
+			case x == 8:
 				if err := countAll(ctx, t, rng, k, d, saw); err != nil {
 					return err
 				}
+			case x == 7:
+				points = append(points, point{t.Savepoint(), maps.Clone(d.writes)})
+			case x == 6:
+				i := rng.IntN(len(points))
+				t.RollbackTo(points[i].at)
+				for k := range d.writes {
+					// What was read of a key after it was written there is not known: take it for neither.
+					if _, ok := points[i].writes[k]; !ok {
+						delete(d.reads, k)
+					}
+				}
+				d.writes = maps.Clone(points[i].writes)
+				for _, p := range points[i+1:] {
+					t.Forget(p.at)
+				}
+				points = points[:i+1]
 			case x == 0:
 				span := kv.Span{Start: key(k), End: key("z")}
 				rows, err := t.ScanMany(ctx, []kv.Span{span})
 				if err != nil {
 					return err
 				}
+				got := map[string]string{}
+				for _, r := range rows[0] {
+					got[string(r.Key[1:])] = string(r.Value)
+				}
 				for _, l := range letters {
 					if string(l) >= k {
-						saw(string(l), "")
+						saw(string(l), got[string(l)])
 					}
-				}
-				for _, r := range rows[0] {
-					saw(string(r.Key[1:]), string(r.Value))
 				}
 			case x == 1:
 				sc := t.Scan(ctx, kv.Span{Start: key("a"), End: key(k)}, ScanOptions{Reverse: rng.IntN(2) == 0})
-				for _, l := range letters {
-					if string(l) < k {
-						saw(string(l), "")
-					}
-				}
+				got := map[string]string{}
 				for {
 					rows, err := sc.Next(ctx)
 					if err != nil {
@@ -163,7 +205,12 @@ func one(n *fakeNode, rng *rand.Rand, s setup, name string) *done {
 						break
 					}
 					for _, r := range rows {
-						saw(string(r.Key[1:]), string(r.Value))
+						got[string(r.Key[1:])] = string(r.Value)
+					}
+				}
+				for _, l := range letters {
+					if string(l) < k {
+						saw(string(l), got[string(l)])
 					}
 				}
 			case x <= 3 && s.locks && !readOnly:
@@ -344,9 +391,10 @@ func TestRandomHistories(t *testing.T) {
 		seeds = 30
 	}
 	var commits, aborts, refreshed, retried, parallel uint64
-	recovered = 0
+	recovered, spilled = 0, 0
 	for seed := range seeds {
-		s := setup{losses: seed%2 == 1, wide: seed%3 == 0, dies: seed%5 > 1, locks: seed%7 > 3, uneven: seed%4 == 1}
+		s := setup{losses: seed%2 == 1, wide: seed%3 == 0, dies: seed%5 > 1, locks: seed%7 > 3, uneven: seed%4 == 1, spill: seed%8 > 4,
+			copies: seed%9 > 5}
 		all, st, steps := history(seed, s)
 		if err := judge(all); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -363,9 +411,9 @@ func TestRandomHistories(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d commits (%d parallel, %d staged ones met by others), %d aborts, uncertainty: %d refreshed, %d retried",
-		commits, parallel, recovered, aborts, refreshed, retried)
-	if refreshed == 0 || retried == 0 || aborts == 0 || parallel == 0 || recovered == 0 {
+	t.Logf("%d commits (%d parallel, %d large, %d staged ones met by others), %d aborts, uncertainty: %d refreshed, %d retried",
+		commits, parallel, spilled, recovered, aborts, refreshed, retried)
+	if spilled == 0 || refreshed == 0 || retried == 0 || aborts == 0 || parallel == 0 || recovered == 0 {
 		t.Error("the workload does not reach uncertainty, conflicts, or recovery")
 	}
 }
@@ -383,6 +431,9 @@ func TestEachRuleIsNeeded(t *testing.T) {
 		{"recovery asks no writes", setup{without: "queries", dies: true}, "not "},
 		{"recovery does not prevent", setup{without: "prevention", dies: true}, "not "},
 		{"no refresh, with locks", setup{unsafe: Unsafe{SkipRefresh: true}, locks: true}, "not serializable"},
+		{"copies replace later writes", setup{without: "numbers", spill: true, copies: true}, "not "},
+		{"intents that moved are not counted", setup{unsafe: Unsafe{ForgetMoved: true}, spill: true}, "not "},
+		{"what was taken back is committed", setup{unsafe: Unsafe{ForgetTakenBack: true}, spill: true}, "not "},
 		{"no word about higher commits", setup{without: "notes"}, "not recent"},
 		{"placed below latest", setup{without: "latest", uneven: true}, "not "},
 		{"placed without a mark", setup{without: "marks"}, "not serializable"},

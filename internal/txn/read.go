@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -342,7 +343,7 @@ func (t *Txn) getMany(ctx context.Context, ks []kv.Key, l Lock) (out [][]byte, s
 			sorted = append(sorted, ks[i])
 		}
 	}
-	parts, err := t.fetch(ctx, []kv.ReadRequest{{Keys: sorted, Lock: t.readLock(l)}})
+	parts, err := t.fetch(ctx, []kv.ReadRequest{{Keys: sorted, Lock: t.readLock(l), Own: t.ownUpTo(math.MaxUint64)}})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,7 +24,7 @@ func (db *DB) Push(ctx context.Context, p *kv.PushRequest) (*kv.TxnStatus, error
 	}
 	missing := false
 	if !db.o.Unsafe.TrustStaged {
-		query := &kv.QueryRequest{Txn: p.Txn, TS: st.CommitTS, Keys: st.Recover}
+		query := &kv.QueryRequest{Txn: p.Txn, TS: st.CommitTS, Keys: st.Recover, Seq: st.RecoverSeq}
 		for _, res := range db.o.Router.Spread(ctx, []route.Addressed{{Request: kv.Request{Query: query}}}) {
 			if res.Err != nil {
 				return nil, res.Err // neither there nor missing: it stays staged

@@ -36,12 +36,14 @@ func (t *Txn) scanMany(ctx context.Context, spans []kv.Span, l Lock) ([][]KeyVal
 		return nil, err
 	}
 	t.mu.Lock()
-	mark := t.writes.mark()
+	mark, layers := t.writes.mark(), t.writes.layers()
 	t.mu.Unlock()
+	defer t.Forget(Savepoint{mark})
+	own := t.ownUpTo(mark)
 	chunks := make([][]chunk, len(spans))
 	reqs, origin := scanRequests(spans)
 	for i := range reqs {
-		reqs[i].Lock = t.readLock(l)
+		reqs[i].Lock, reqs[i].Own = t.readLock(l), own
 	}
 	if err := t.readAll(ctx, reqs, origin, spans, chunks, nil); err != nil {
 		return nil, err
@@ -50,7 +52,7 @@ func (t *Txn) scanMany(ctx context.Context, spans []kv.Span, l Lock) ([][]KeyVal
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range chunks {
-		out[i] = t.writes.merge(joined(chunks[i]), spans[i], mark, false)
+		out[i] = layers.merge(joined(chunks[i]), spans[i], mark, false)
 	}
 	return out, nil
 }
@@ -84,7 +86,7 @@ func (t *Txn) readAll(ctx context.Context, reqs []kv.ReadRequest, origin [][]int
 			}
 			more, from := collect(p, spans, origin[p.index], chunks, &bytes)
 			if len(more) > 0 {
-				next := kv.ReadRequest{Spans: more, Groups: p.req.Groups, Lock: reqs[p.index].Lock}
+				next := kv.ReadRequest{Spans: more, Groups: p.req.Groups, Lock: reqs[p.index].Lock, Own: p.req.Own}
 				rest, restOrigin = append(rest, next), append(restOrigin, from)
 			}
 		}
@@ -154,6 +156,7 @@ type Scanner struct {
 	page    int
 	lock    Lock
 	mark    uint64
+	over    bool
 	pieces  []kv.Span // reverse: the ranges' parts of the span, by key
 }
 
@@ -192,6 +195,10 @@ func (s *Scanner) Next(ctx context.Context) ([]KeyValue, error) {
 			return rows, nil
 		}
 	}
+	if !s.over {
+		s.over = true
+		s.t.Forget(Savepoint{s.mark})
+	}
 	return nil, nil
 }
 
@@ -210,7 +217,10 @@ func (s *Scanner) next(ctx context.Context) ([]KeyValue, error) {
 	} else {
 		s.page = min(s.page*2, lastPage) // what is locked and not wanted is in the way of others
 	}
-	parts, err := s.t.fetch(ctx, []kv.ReadRequest{{Spans: []kv.Span{piece}, MaxRows: limit, Reverse: s.reverse, Lock: s.t.readLock(s.lock)}})
+	s.t.mu.Lock()
+	layers := s.t.writes.layers()
+	s.t.mu.Unlock()
+	parts, err := s.t.fetch(ctx, []kv.ReadRequest{{Spans: []kv.Span{piece}, MaxRows: limit, Reverse: s.reverse, Lock: s.t.readLock(s.lock), Own: s.t.ownUpTo(s.mark)}})
 	if err != nil {
 		return nil, err
 	}
@@ -233,14 +243,14 @@ func (s *Scanner) next(ctx context.Context) ([]KeyValue, error) {
 			} else {
 				covered.End = rest.Start
 			}
-			return s.advance(rows, covered), nil
+			return s.advance(rows, covered, layers), nil
 		}
 	}
-	return s.advance(rows, covered), nil
+	return s.advance(rows, covered, layers), nil
 }
 
 // advance notes how far reading has come and merges the transaction's writes in.
-func (s *Scanner) advance(rows []KeyValue, covered kv.Span) []KeyValue {
+func (s *Scanner) advance(rows []KeyValue, covered kv.Span, l layers) []KeyValue {
 	if s.reverse {
 		s.rest.End = covered.Start
 	} else {
@@ -248,7 +258,7 @@ func (s *Scanner) advance(rows []KeyValue, covered kv.Span) []KeyValue {
 	}
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
-	return s.t.writes.merge(rows, covered, s.mark, s.reverse)
+	return l.merge(rows, covered, s.mark, s.reverse)
 }
 
 // piece is the part of what is left that lies in the next range.

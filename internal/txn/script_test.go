@@ -131,7 +131,8 @@ func shown(err error) string {
 
 func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 	switch cmd {
-	// cluster n1=+3ms/5ms n2=0/5ms unsafe=nocommitwait: nodes, each with its clock's offset and bound
+	// cluster n1=+3ms/5ms n2=0/5ms unsafe=nocommitwait spill=2 limit=9: nodes, each with its clock's offset and bound. With
+	// spill writes are laid as intents when so many are buffered; a transaction may make as many as the limit says
 	case "cluster":
 		s.w = newWorld(eventloop.New(1))
 		s.w.recover = true
@@ -153,6 +154,8 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 			u.SkipRefresh = true
 		case "truststaged":
 			u.TrustStaged = true
+		case "tellnobody":
+			u.TellNobody = true
 		}
 		for id := kv.NodeID(1); ; id++ {
 			c := opt(a, fmt.Sprintf("n%d", id), "")
@@ -160,7 +163,11 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 				break
 			}
 			off, eps, _ := strings.Cut(c, "/")
-			s.w.addNode(id, dur(off), dur(eps), DBOptions{Unsafe: u})
+			o := DBOptions{Unsafe: u}
+			_, _ = fmt.Sscan(opt(a, "spill", "0"), &o.SpillBytes)
+			_, _ = fmt.Sscan(opt(a, "limit", "0"), &o.MaxWrites)
+			o.SpillBytes *= overhead
+			s.w.addNode(id, dur(off), dur(eps), o)
 		}
 		s.w.loop.Run(time.Second, func() bool { return s.w.loop.Now() >= time.Second })
 	// split k n2: k begins a range led by node 2
@@ -383,6 +390,9 @@ func (s *script) on(ctx context.Context, cmd string, tx *Txn, a []string) string
 		tx.RollbackTo(s.points[a[0]+a[1]])
 	case "rollback":
 		tx.Rollback(ctx)
+	// settled t1: what is under way has landed
+	case "settled":
+		tx.settled()
 	case "release":
 		if err := tx.Release(ctx); err != nil {
 			return shown(err)

@@ -119,7 +119,7 @@ func TestBufferAgainstMaps(t *testing.T) {
 				check(m.mark, m.was)
 			}
 		}
-		puts, size := b.puts(), 0
+		puts, size := b.puts(false), 0
 		if len(puts) != len(now) {
 			t.Fatalf("seed %d: %d puts, want %d", seed, len(puts), len(now))
 		}

@@ -11,6 +11,7 @@ type Stats struct {
 	ReadOnly  uint64 // commits that had nothing to write
 	OnePhase  uint64 // commits of one range
 	Parallel  uint64 // commits of several ranges in one round
+	Spilled   uint64 // attempts that laid intents before their commit
 	Aborts    uint64 // attempts that ended without a commit
 	Restarts  map[string]uint64
 	Uncertain Uncertain
@@ -44,6 +45,7 @@ func (s Stats) Sub(o Stats) Stats {
 	s.ReadOnly -= o.ReadOnly
 	s.OnePhase -= o.OnePhase
 	s.Parallel -= o.Parallel
+	s.Spilled -= o.Spilled
 	s.Aborts -= o.Aborts
 	restarts := make(map[string]uint64, len(s.Restarts))
 	for reason, n := range s.Restarts {
@@ -114,6 +116,13 @@ func (db *DB) countCommit(kind string) {
 	case kindParallel:
 		db.stats.s.Parallel++
 	}
+}
+
+func (db *DB) countSpilled() {
+	db.m.Spilled.Inc()
+	db.stats.mu.Lock()
+	defer db.stats.mu.Unlock()
+	db.stats.s.Spilled++
 }
 
 func (db *DB) countAbort() {

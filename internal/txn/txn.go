@@ -49,6 +49,8 @@ type Txn struct {
 	wait     time.Duration // Txn.WaitAtMost
 	watched  watched
 	account  account
+	total    int64 // bytes written so far
+	spill    spill
 }
 
 // start takes the reading at the first access (X1).
@@ -77,7 +79,7 @@ func (t *Txn) start() error {
 	if !t.started { // another task of this transaction may have been faster
 		t.started, t.ord, t.age = true, ord, t.o.AgeOf
 		if t.age.IsZero() {
-			t.age = now.Start()
+			t.age = t.db.newAge(now)
 		}
 	}
 	return nil
@@ -118,7 +120,8 @@ func (t *Txn) ready(ctx context.Context) (context.Context, error) {
 // restart ends the attempt with an error that Retryable knows.
 func (t *Txn) restart(err *kv.Error) error {
 	t.mu.Lock()
-	over := t.state == aborted
+	was := t.state
+	over := was == aborted
 	if !over {
 		t.state, t.failure = aborted, err
 	}
@@ -127,6 +130,9 @@ func (t *Txn) restart(err *kv.Error) error {
 		t.db.countAbort()
 		t.db.countRestart(reason(err))
 		t.account.restarted(reason(err))
+		if was == open {
+			t.endSpill() // else the commit does
+		}
 	}
 	return err
 }
@@ -201,22 +207,41 @@ func (t *Txn) Delete(key kv.Key) { _ = t.write(key, nil, false) }
 
 func (t *Txn) write(key kv.Key, value []byte, insert bool) error {
 	_ = t.start() // an early reading hides more of the commit wait; if there is none, the commit will say so
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch {
-	case t.state != open:
-		return nil // Commit returns why
-	case t.o.ReadOnly:
-		t.misuse = kv.Errorf(kv.ErrInternal, "write to %s in a read-only transaction", key)
-		return t.misuse
+	full, err := t.buffered(key, value, insert)
+	if full {
+		t.spillIfFull()
 	}
-	if !t.writes.put(key, value, insert) {
-		return &kv.Error{Code: kv.ErrCondition, Key: key, Msg: "the transaction itself has written the key"}
-	}
-	return nil
+	return err
 }
 
-// Savepoint remembers the writes so far.
+// buffered puts a write into the buffer, and reports whether that is full.
+func (t *Txn) buffered(key kv.Key, value []byte, insert bool) (full bool, err error) {
+	t.mu.Lock()
+	switch {
+	case t.state != open:
+		t.mu.Unlock()
+		return false, nil // Commit returns why
+	case t.o.ReadOnly:
+		t.misuse = kv.Errorf(kv.ErrInternal, "write to %s in a read-only transaction", key)
+		t.mu.Unlock()
+		return false, t.misuse
+	}
+	if !t.writes.put(key, value, insert) {
+		t.mu.Unlock()
+		return false, &kv.Error{Code: kv.ErrCondition, Key: key, Msg: "the transaction itself has written the key"}
+	}
+	t.total += int64(len(key) + len(value))
+	tooMuch := t.tooMuch()
+	full = t.started && t.writes.size() >= t.db.o.SpillBytes
+	t.mu.Unlock()
+	if tooMuch != nil {
+		t.giveUp(tooMuch)
+		return false, tooMuch
+	}
+	return full, nil
+}
+
+// Savepoint remembers the writes so far. It can be rolled back to until it is given to Forget, or left out of KeepOnly.
 func (t *Txn) Savepoint() Savepoint {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -230,7 +255,25 @@ func (t *Txn) RollbackTo(s Savepoint) {
 	t.writes.rollback(s.seq)
 }
 
-// Rollback ends the transaction without effect. Nothing has been sent before a commit, so there is nothing to undo.
+// Forget gives a savepoint back: nobody will go back there. What was overwritten since then need not be kept.
+func (t *Txn) Forget(s Savepoint) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writes.marks.drop(s.seq)
+}
+
+// KeepOnly gives all savepoints back but these, and those of scans that were not read to their end.
+func (t *Txn) KeepOnly(list ...Savepoint) {
+	seqs := make([]uint64, 0, len(list))
+	for _, s := range list {
+		seqs = append(seqs, s.seq)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writes.marks.keep(seqs)
+}
+
+// Rollback ends the transaction without effect. What it has sent before (spill.go) is undone in the background.
 func (t *Txn) Rollback(context.Context) {
 	t.mu.Lock()
 	over := t.state != open
@@ -242,6 +285,7 @@ func (t *Txn) Rollback(context.Context) {
 		t.db.countAbort()
 	}
 	t.endLocks()
+	t.endSpill()
 }
 
 // ReadTimestamp is the timestamp at which the transaction reads. It can still move up, and from now on not down.

@@ -53,7 +53,8 @@ func (d args) keysAndSpans() (ks []kv.Key, spans []kv.Span) {
 	return ks, spans
 }
 
-var notPuts = map[string]bool{"txn": true, "r": true, "c": true, "laid": true, "refresh": true, "until": true}
+var notPuts = map[string]bool{"txn": true, "r": true, "c": true, "laid": true, "refresh": true, "until": true,
+	"seq": true, "ignored": true, "marks": true}
 
 // puts are the arguments key=value: k=v sets, k=deleted deletes, k=v! sets what must not exist.
 func (d args) puts() (list []kv.Put) {
@@ -69,6 +70,19 @@ func (d args) puts() (list []kv.Put) {
 		list = append(list, p)
 	}
 	return list
+}
+
+// ranges are the numbers of writes, 2-3 for the second and third.
+func (d args) ranges(name string) (out []kv.SeqRange) {
+	for _, s := range d.list(name) {
+		var r kv.SeqRange
+		if _, err := fmt.Sscanf(s, "%d-%d", &r.After, &r.To); err != nil {
+			panic(err)
+		}
+		r.After--
+		out = append(out, r)
+	}
+	return out
 }
 
 func parseSpan(s string) kv.Span {

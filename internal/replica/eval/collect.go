@@ -1,7 +1,7 @@
 package eval
 
 import (
-	"errors"
+	"time"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/keys"
@@ -18,8 +18,20 @@ type Old struct {
 	Key     kv.Key // of the record itself
 	Resolve *kv.ResolveRequest
 	Push    *kv.PushRequest
+	// Keep: it is too young to go. Its transaction has laid many intents, and nobody has been heard of who would resolve
+	// them: that is done, and then forgotten in the record.
+	Keep bool
 
 	touched clock.Instant
+}
+
+// Unattended is how long nobody has touched the record of a transaction with many intents before these are looked for. Its
+// coordinator, if it lives, resolves them at the same time; then both find some of them gone.
+const Unattended = time.Minute
+
+// unattended: see Old.Keep.
+func unattended(rec *kv.Record, now clock.Interval) bool {
+	return len(rec.Spans) > 0 && now.Earliest.Sub(rec.Touched) > Unattended
 }
 
 // collectable: nothing of the transaction is still to come. Nobody has touched it for a while, and if a request of it
@@ -41,13 +53,13 @@ func OldRecords(r storage.Reader, d *kv.RangeDescriptor, from kv.Key, now clock.
 			next = k
 			return false
 		}
-		if collectable(rec, now) {
-			old := Old{Key: k, touched: rec.Touched}
+		if old := (Old{Key: k, touched: rec.Touched, Keep: !collectable(rec, now)}); !old.Keep || unattended(rec, now) {
 			switch {
-			case rec.State == kv.Staged:
+			case rec.State == kv.Staged, rec.State == kv.Pending && len(rec.Spans) > 0:
+				// A pending one is aborted: it has not been heard of for far too long.
 				old.Push = &kv.PushRequest{Txn: keys.RecordTxn(k), Start: rec.Start, Anchor: keys.RecordAnchor(k), Laid: rec.Touched, TS: rec.CommitTS}
-			case rec.State == kv.Committed && len(rec.Intents) > 0:
-				old.Resolve = &kv.ResolveRequest{Txn: keys.RecordTxn(k), Keys: rec.Intents, Status: status(rec)}
+			case rec.State == kv.Committed && len(rec.Intents) > 0, rec.State.Final() && len(rec.Spans) > 0:
+				old.Resolve = &kv.ResolveRequest{Txn: keys.RecordTxn(k), Keys: rec.Intents, Spans: rec.Spans, Status: status(rec)}
 			}
 			found = append(found, old)
 		}
@@ -70,8 +82,13 @@ func CollectRecords(env *Env, list []Old) Result {
 	ev := evaluation{env: env}
 	for _, o := range list {
 		rec, err := mvcc.GetRecordAt(env.Reader, o.Key)
-		if err == nil && rec != nil && rec.State != kv.Staged && rec.Touched == o.touched && collectable(rec, env.Now) {
-			err = errors.Join(err, mvcc.RemoveRecordAt(&ev.batch, o.Key))
+		switch {
+		case err != nil || rec == nil || rec.State == kv.Staged || rec.Touched != o.touched:
+		case o.Keep && rec.State.Final():
+			rec.Intents, rec.Spans = nil, nil
+			err = mvcc.PutRecordAt(&ev.batch, o.Key, rec)
+		case !o.Keep && collectable(rec, env.Now):
+			err = mvcc.RemoveRecordAt(&ev.batch, o.Key)
 		}
 		if err != nil {
 			return Result{Response: kv.Response{Err: asError(env, err)}}

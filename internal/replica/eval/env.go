@@ -18,7 +18,8 @@
 //
 // What recovery of a staged transaction rests on (staged.go):
 //
-//	P1  An intent is laid once. A copy of the write that finds it leaves it where it is and reports that.
+//	P1  An intent is laid once. A copy of the write that finds it leaves it where it is and reports that. Only a later
+//	    write of the same transaction, one with a higher number, takes its place, and lands as any write does (V2).
 //	P2  A transaction that was pushed is neither staged nor committed at or below that timestamp. One that is staged is
 //	    not pushed.
 //	P3  A write that was reported missing at S will never land at or below S.

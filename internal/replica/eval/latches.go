@@ -22,6 +22,7 @@ func Latches(q *kv.Request) (out []latch.Latch) {
 		for _, s := range q.Read.Spans {
 			out = append(out, latch.Latch{Span: s, TS: limit})
 		}
+	case q.Refresh != nil && q.Refresh.Note:
 	case q.Refresh != nil:
 		for _, s := range q.Refresh.Spans {
 			out = append(out, latch.Latch{Span: s, TS: q.Refresh.To})
@@ -88,6 +89,7 @@ func InBounds(d *kv.RangeDescriptor, q *kv.Request) bool {
 		key(q.EndTxn.Anchor)
 	case q.Resolve != nil:
 		each(q.Resolve.Keys, key)
+		each(q.Resolve.Spans, span)
 	case q.Push != nil:
 		key(q.Push.Anchor)
 	case q.Query != nil:

@@ -77,7 +77,7 @@ func (ev *evaluation) observed() clock.Timestamp {
 func (ev *evaluation) readAt(q *kv.ReadRequest, r clock.Timestamp) (uncertain *mvcc.Version, err error) {
 	resp := &kv.ReadResponse{ReadTS: r}
 	reads := Reads{Txn: q.Txn, TS: r, Keys: q.Keys}
-	o := mvcc.Options{TS: r, Limit: ev.limit(q), Txn: q.Txn}
+	o := mvcc.Options{TS: r, Limit: ev.limit(q), Txn: q.Txn, Own: q.Own}
 	err = ev.view(o, func(v *mvcc.View) error {
 		if err := readKeys(v, q, resp); err != nil {
 			return err
@@ -175,6 +175,11 @@ func (ev *evaluation) conflict(c Conflict) {
 func (ev *evaluation) refresh(q *kv.RefreshRequest) error {
 	if q.To.Less(q.From) || q.From.IsZero() {
 		return kv.Errorf(kv.ErrInternal, "a refresh from %s to %s", q.From, q.To)
+	}
+	if q.Note {
+		ev.env.Observed.Forward(q.To) // V7
+		ev.res.Served = q.To          // and so a later lease begins above it, wherever that will be
+		return nil
 	}
 	who := Who{q.Txn, q.Start}
 	err := ev.unchanged(q.Spans, q.From, q.To, q.Txn, func(in *kv.Intent) (kind kv.PushKind, yield bool) {

@@ -58,7 +58,19 @@ func status(rec *kv.Record) kv.TxnStatus {
 	if rec == nil {
 		return kv.TxnStatus{}
 	}
-	return kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}
+	st := kv.TxnStatus{State: rec.State, CommitTS: rec.CommitTS}
+	if rec.State == kv.Committed {
+		st.Ignored = rec.Ignored
+	}
+	return st
+}
+
+// spansOf are those that a record had, for the one that takes its place.
+func spansOf(rec *kv.Record) []kv.Span {
+	if rec == nil {
+		return nil
+	}
+	return rec.Spans
 }
 
 // floor is what the transaction must not commit below. id has the record rec, or none.
@@ -87,7 +99,11 @@ func (ev *evaluation) endTxn(q *kv.EndTxnRequest) error {
 	case !q.Commit && !q.Stage && state == kv.Aborted:
 		return ev.answer(status(rec))
 	case !q.Commit && !q.Stage: // staged or not: it is the coordinator's to say, it has not acknowledged
-		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: touched})
+		spans := q.Spans
+		if len(spans) == 0 {
+			spans = spansOf(rec)
+		}
+		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: touched, Spans: spans})
 	case state == kv.Aborted:
 		return kv.Errorf(kv.ErrAborted, "transaction %s was aborted by another one, or had not been heard of for %s, or its coordinator was gone", q.Txn, Expiry)
 	case q.CommitTS.IsZero() || q.Stage && q.Commit:
@@ -115,7 +131,8 @@ func (ev *evaluation) endTxn(q *kv.EndTxnRequest) error {
 	if q.Stage {
 		state = kv.Staged
 	}
-	return ev.decide(q.Anchor, q.Txn, &kv.Record{State: state, CommitTS: c, Start: q.Start, Touched: touched, Intents: q.Intents})
+	return ev.decide(q.Anchor, q.Txn, &kv.Record{State: state, CommitTS: c, Start: q.Start, Touched: touched,
+		Intents: q.Intents, Seq: q.Seq, Spans: q.Spans, Ignored: q.Ignored})
 }
 
 // push answers what has become of a transaction that is in somebody's way, and settles who yields. It is not a sign of
@@ -134,7 +151,7 @@ func (ev *evaluation) push(q *kv.PushRequest) error {
 	case state == kv.Staged:
 		return ev.pushStaged(q, rec, gone)
 	case gone, rec == nil && ev.tooOld(q.Start):
-		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: ev.env.Now.Earliest})
+		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: ev.env.Now.Earliest, Spans: spansOf(rec)})
 	}
 	floor := ev.floor(q.Anchor, q.Txn, rec).Forward(q.TS)
 	if q.Kind == kv.PushTimestamp && floor.LessEq(q.To) {
@@ -174,5 +191,8 @@ func (ev *evaluation) heartbeat(q *kv.HeartbeatRequest) error {
 		return ev.answer(status(rec))
 	}
 	rec.Touched = q.Now
+	if len(q.Spans) > 0 {
+		rec.Spans = q.Spans
+	}
 	return ev.decide(q.Anchor, q.Txn, rec)
 }

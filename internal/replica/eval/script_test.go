@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -139,7 +140,7 @@ func (s *script) request(d args) (*kv.Request, error) {
 	name := d.str("txn")
 	id, start, anchor := txnID(name), s.start[name], s.anchor[name]
 	switch d.Cmd {
-	// read k l m..p txn=A r=5 g=7 max=9 rows=2 reverse canbump
+	// read k l m..p txn=A r=5 g=7 max=9 rows=2 reverse canbump own=4 ignored=(2-3): with own it sees its intents up to number 4
 	// count a..p prefix=1 ...: the rows of the spans by the first bytes of their keys
 	case "read", "count":
 		q := &kv.ReadRequest{Txn: id, Start: start, ReadTS: d.ts("r"), Limit: d.ts("g").Forward(d.ts("r")), MaxLimit: d.ts("max"),
@@ -147,6 +148,9 @@ func (s *script) request(d args) (*kv.Request, error) {
 		q.Keys, q.Spans = d.keysAndSpans()
 		if d.Cmd == "count" {
 			q.Groups = &kv.Grouping{Prefix: d.num("prefix"), First: d.HasArg("first")}
+		}
+		if d.HasArg("own") {
+			q.Own = &kv.Own{Seq: uint64(d.num("own")), Ignored: d.ranges("ignored")}
 		}
 		return &kv.Request{Read: q}, nil
 
@@ -156,10 +160,19 @@ func (s *script) request(d args) (*kv.Request, error) {
 		return &kv.Request{Refresh: &kv.RefreshRequest{Txn: id, Start: start, From: d.ts("from"), To: d.ts("to"), Spans: spans}}, nil
 
 	// write k=v l=deleted m=v!new txn=A r=5 c=5 laid=6 refresh=a..c canforward until=9: intents
+	// ... seq=3 ignored=(1-2) marks=(2,3): the number of these writes, of a transaction that sends them in several parts
 	// commit ...: the same in one phase
 	case "write", "commit":
 		q := &kv.WriteRequest{Txn: id, Start: start, Anchor: anchor, ReadTS: d.ts("r"), CommitTS: d.ts("c").Forward(d.ts("r")),
-			OnePhase: d.Cmd == "commit", CanForward: d.HasArg("canforward"), Until: d.ts("until"), Laid: clock.Instant(d.ts("laid").Wall), Puts: d.puts()}
+			OnePhase: d.Cmd == "commit", CanForward: d.HasArg("canforward"), Until: d.ts("until"), Laid: clock.Instant(d.ts("laid").Wall), Puts: d.puts(),
+			Ignored: d.ranges("ignored")}
+		for i := range q.Puts {
+			q.Puts[i].Seq = uint64(d.num("seq"))
+		}
+		for _, m := range d.list("marks") {
+			n, _ := strconv.ParseUint(m, 10, 64)
+			q.Marks = append(q.Marks, n)
+		}
 		if r := d.str("refresh"); r != "" {
 			q.Refresh = []kv.Span{parseSpan(r)}
 		}
@@ -167,12 +180,16 @@ func (s *script) request(d args) (*kv.Request, error) {
 
 	// end txn=A commit=9 until=12 intents=(k,l)
 	// end txn=A stage=9 intents=(k,l)
-	// end txn=A abort
+	// end txn=A abort; and seq=3 spans=(a..c) ignored=(1-2)
 	case "end":
 		q := &kv.EndTxnRequest{Txn: id, Start: start, Anchor: anchor, Commit: d.HasArg("commit"), Stage: d.HasArg("stage"),
 			CommitTS: d.ts("commit").Forward(d.ts("stage")), Until: d.ts("until"), Now: s.env.Now.Earliest}
 		for _, k := range d.list("intents") {
 			q.Intents = append(q.Intents, parseKey(k))
+		}
+		q.Seq, q.Ignored = uint64(d.num("seq")), d.ranges("ignored")
+		for _, sp := range d.list("spans") {
+			q.Spans = append(q.Spans, parseSpan(sp))
 		}
 		return &kv.Request{EndTxn: q}, nil
 
@@ -181,7 +198,7 @@ func (s *script) request(d args) (*kv.Request, error) {
 	case "resolve":
 		q := &kv.ResolveRequest{Txn: id, Status: kv.TxnStatus{State: kv.Aborted}}
 		if d.HasArg("commit") {
-			q.Status = kv.TxnStatus{State: kv.Committed, CommitTS: d.ts("commit")}
+			q.Status = kv.TxnStatus{State: kv.Committed, CommitTS: d.ts("commit"), Ignored: d.ranges("ignored")}
 		}
 		q.Keys, _ = d.keysAndSpans()
 		return &kv.Request{Resolve: q}, nil
@@ -201,13 +218,17 @@ func (s *script) request(d args) (*kv.Request, error) {
 
 	// query k l txn=A at=9: have the writes landed there?
 	case "query":
-		q := &kv.QueryRequest{Txn: id, TS: d.ts("at")}
+		q := &kv.QueryRequest{Txn: id, TS: d.ts("at"), Seq: uint64(d.num("seq"))}
 		q.Keys, _ = d.keysAndSpans()
 		return &kv.Request{Query: q}, nil
 
 	// heartbeat txn=A now=60
 	case "heartbeat":
-		return &kv.Request{Heartbeat: &kv.HeartbeatRequest{Txn: id, Start: start, Anchor: anchor, Now: clock.Instant(d.ts("now").Wall)}}, nil
+		q := &kv.HeartbeatRequest{Txn: id, Start: start, Anchor: anchor, Now: clock.Instant(d.ts("now").Wall)}
+		for _, sp := range d.list("spans") {
+			q.Spans = append(q.Spans, parseSpan(sp))
+		}
+		return &kv.Request{Heartbeat: q}, nil
 
 	// inline a..z rows=2
 	case "inline":
@@ -255,6 +276,12 @@ func describe(q *kv.Request, r *Result) string {
 			for _, k := range a.EndTxn.Recover {
 				out.WriteString(" " + name(k))
 			}
+			if a.EndTxn.RecoverSeq > 0 {
+				fmt.Fprintf(&out, " from number %d on", a.EndTxn.RecoverSeq)
+			}
+		}
+		for _, i := range a.EndTxn.Ignored {
+			fmt.Fprintf(&out, ", without %d to %d", i.After+1, i.To)
 		}
 		out.WriteString("\n")
 	case a.Query != nil && len(a.Query.Missing) > 0:
@@ -351,7 +378,14 @@ func (s *script) state() (string, error) {
 			if _, err := in.UnmarshalMsg(it.Value()[1:]); err != nil {
 				return "", err
 			}
-			locks = append(locks, fmt.Sprintf("%s's intent on %s@%s", letter(in.Txn), name(keys.LockedKey(k)), short(in.TS)))
+			line := fmt.Sprintf("%s's intent on %s@%s", letter(in.Txn), name(keys.LockedKey(k)), short(in.TS))
+			if in.Seq > 0 {
+				line += fmt.Sprintf(", number %d", in.Seq)
+			}
+			for _, e := range in.Earlier {
+				line += fmt.Sprintf(", before it %d: %s", e.Seq, e.Value)
+			}
+			locks = append(locks, line)
 		case keys.IsLocal(k):
 			rec, err := mvcc.GetRecordAt(s.e.State, k)
 			if err != nil {
@@ -361,7 +395,11 @@ func (s *script) state() (string, error) {
 			if !rec.CommitTS.IsZero() {
 				line += " at " + short(rec.CommitTS)
 			}
-			records = append(records, line+", touched "+short(clock.Timestamp{Wall: int64(rec.Touched)}))
+			line += ", touched " + short(clock.Timestamp{Wall: int64(rec.Touched)})
+			for _, sp := range rec.Spans {
+				line += fmt.Sprintf(", %s..%s", name(sp.Start), name(sp.End))
+			}
+			records = append(records, line)
 		}
 	}
 	sort.Strings(records)
@@ -384,9 +422,22 @@ func (s *script) collect() (string, error) {
 				fmt.Fprintf(&out, "%s, anchored at %s, has to be recovered\n", letter(o.Push.Txn), name(o.Push.Anchor))
 				continue
 			}
-			fmt.Fprintf(&out, "%s goes", letter(keys.RecordTxn(o.Key)))
-			if o.Resolve != nil {
+			what := map[bool]string{false: "goes", true: "stays"}[o.Keep]
+			fmt.Fprintf(&out, "%s %s", letter(keys.RecordTxn(o.Key)), what)
+			if o.Resolve != nil && len(o.Resolve.Spans) > 0 {
+				fmt.Fprintf(&out, ", after its intents in %s", o.Resolve.Spans)
+				b := mvcc.Budget{Rows: 100, Bytes: 1000, Keys: 100}
+				for _, sp := range o.Resolve.Spans {
+					ks, _, err := mvcc.IntentsOf(s.e.State, sp, o.Resolve.Txn, &b)
+					if err != nil {
+						return "", err
+					}
+					o.Resolve.Keys = append(o.Resolve.Keys, ks...)
+				}
+			} else if o.Resolve != nil {
 				fmt.Fprintf(&out, ", after its intents on %s", o.Resolve.Keys)
+			}
+			if o.Resolve != nil {
 				r := Evaluate(s.env, &kv.Request{Resolve: o.Resolve})
 				if err := s.apply(&r); err != nil {
 					return "", err

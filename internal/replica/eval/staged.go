@@ -36,7 +36,7 @@ func (ev *evaluation) pushStaged(q *kv.PushRequest, rec *kv.Record, gone bool) e
 	st := status(rec)
 	quiet := ev.env.Now.Earliest.Sub(rec.Touched)
 	if gone || quiet > StagedSilence || q.Kind == kv.PushTimestamp && quiet > StagedPatience {
-		st.Recover = rec.Intents
+		st.Recover, st.RecoverSeq = rec.Intents, rec.Seq
 	}
 	return ev.answer(st)
 }
@@ -53,7 +53,7 @@ func (ev *evaluation) query(q *kv.QueryRequest) error {
 			if err != nil {
 				return err
 			}
-			if in == nil || in.Txn != q.Txn || q.TS.Less(in.TS) {
+			if in == nil || in.Txn != q.Txn || q.TS.Less(in.TS) || in.Seq < q.Seq {
 				resp.Missing = k
 				return nil
 			}
@@ -87,9 +87,10 @@ func (ev *evaluation) recover(q *kv.RecoverRequest) error {
 	case !q.Missing:
 		ev.env.Observed.Forward(q.TS) // V7
 		ev.res.Served = q.TS
-		return ev.decide(p.Anchor, p.Txn, &kv.Record{State: kv.Committed, CommitTS: q.TS, Start: rec.Start, Touched: touched, Intents: rec.Intents})
+		return ev.decide(p.Anchor, p.Txn, &kv.Record{State: kv.Committed, CommitTS: q.TS, Start: rec.Start, Touched: touched,
+			Intents: rec.Intents, Spans: rec.Spans, Ignored: rec.Ignored})
 	case ev.expired(p, rec) || wounded(p):
-		return ev.decide(p.Anchor, p.Txn, &kv.Record{State: kv.Aborted, Start: rec.Start, Touched: touched})
+		return ev.decide(p.Anchor, p.Txn, &kv.Record{State: kv.Aborted, Start: rec.Start, Touched: touched, Spans: rec.Spans})
 	}
 	// Its coordinator is alive and will hear that a write landed higher. Until then it is an ordinary pending one, and above
 	// S, so that a late copy of the request cannot stage it again.
@@ -97,5 +98,5 @@ func (ev *evaluation) recover(q *kv.RecoverRequest) error {
 	if p.Kind == kv.PushTimestamp {
 		floor = floor.Forward(p.To.Next())
 	}
-	return ev.decide(p.Anchor, p.Txn, &kv.Record{State: kv.Pending, CommitTS: floor, Start: rec.Start, Touched: rec.Touched})
+	return ev.decide(p.Anchor, p.Txn, &kv.Record{State: kv.Pending, CommitTS: floor, Start: rec.Start, Touched: rec.Touched, Spans: rec.Spans})
 }

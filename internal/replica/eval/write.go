@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"math"
+
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/mvcc"
@@ -19,14 +21,14 @@ func (ev *evaluation) write(q *kv.WriteRequest) error {
 		}
 		c = c.Forward(floor)
 	}
-	newest, owned, c, err := ev.land(q, c)
+	newest, own, c, err := ev.land(q, c)
 	if err != nil || len(ev.res.Conflicts) > 0 {
 		return err
 	}
 	if q.OnePhase {
-		err = ev.onePhase(q, c, newest, owned)
+		err = ev.onePhase(q, c, newest, own)
 	} else {
-		err = ev.intents(q, c, owned)
+		err = ev.intents(q, c, own)
 	}
 	if err != nil || len(ev.res.Conflicts) > 0 {
 		return err
@@ -57,9 +59,9 @@ func (ev *evaluation) onceOnly(q *kv.WriteRequest) (done bool, floor clock.Times
 	return false, ev.floor(q.Anchor, q.Txn, rec), nil
 }
 
-// land finds where the writes have to be (V2), which keys have the transaction's own intent, and the conflicts on the way.
-func (ev *evaluation) land(q *kv.WriteRequest, c clock.Timestamp) (newest []clock.Timestamp, owned []bool, _ clock.Timestamp, err error) {
-	newest, owned = make([]clock.Timestamp, len(q.Puts)), make([]bool, len(q.Puts))
+// land finds where the writes have to be (V2), the transaction's own intents on their keys, and the conflicts on the way.
+func (ev *evaluation) land(q *kv.WriteRequest, c clock.Timestamp) (newest []clock.Timestamp, own []*kv.Intent, _ clock.Timestamp, err error) {
+	newest, own = make([]clock.Timestamp, len(q.Puts)), make([]*kv.Intent, len(q.Puts))
 	err = ev.view(mvcc.Options{TS: c, Txn: q.Txn}, func(v *mvcc.View) error {
 		for i := range q.Puts {
 			p := &q.Puts[i]
@@ -72,8 +74,8 @@ func (ev *evaluation) land(q *kv.WriteRequest, c clock.Timestamp) (newest []cloc
 				continue
 			}
 			if in != nil {
-				owned[i], c = true, c.Forward(in.TS)
-				if !q.OnePhase {
+				own[i], c = in, c.Forward(in.TS)
+				if !q.OnePhase && p.Seq <= in.Seq {
 					// P1. What was read or written above the intent since then got past it because the transaction
 					// will commit above that.
 					continue
@@ -84,10 +86,15 @@ func (ev *evaluation) land(q *kv.WriteRequest, c clock.Timestamp) (newest []cloc
 				return err
 			}
 			if !newest[i].IsZero() {
-				if p.MustNotExist && !deleted {
+				if p.MustNotExist && !deleted && !ownsIt(in, q) {
 					return &kv.Error{Code: kv.ErrCondition, Key: p.Key, TS: newest[i], Msg: "the key exists"}
 				}
 				c = c.Forward(newest[i].Next())
+			}
+			if p.MustNotExist && in != nil {
+				if _, gone, ok := in.Visible(math.MaxUint64, q.Ignored); ok && !gone {
+					return &kv.Error{Code: kv.ErrCondition, Key: p.Key, Msg: "the transaction itself has written the key"}
+				}
 			}
 			read, reader := ev.env.Cache.GetPoint(p.Key)
 			if reader == q.Txn {
@@ -98,11 +105,20 @@ func (ev *evaluation) land(q *kv.WriteRequest, c clock.Timestamp) (newest []cloc
 		}
 		return nil
 	})
-	return newest, owned, c, err
+	return newest, own, c, err
+}
+
+// ownsIt: what the key has is for the transaction's own intent to say.
+func ownsIt(in *kv.Intent, q *kv.WriteRequest) bool {
+	if in == nil {
+		return false
+	}
+	_, _, ok := in.Visible(math.MaxUint64, q.Ignored)
+	return ok
 }
 
 // onePhase commits at c: the versions and the record are one batch.
-func (ev *evaluation) onePhase(q *kv.WriteRequest, c clock.Timestamp, newest []clock.Timestamp, owned []bool) error {
+func (ev *evaluation) onePhase(q *kv.WriteRequest, c clock.Timestamp, newest []clock.Timestamp, own []*kv.Intent) error {
 	if q.CommitTS.Less(c) && !q.CanForward {
 		return &kv.Error{Code: kv.ErrRetryAt, TS: c, Msg: "the write lands higher, and reads elsewhere have to follow it"}
 	}
@@ -122,7 +138,7 @@ func (ev *evaluation) onePhase(q *kv.WriteRequest, c clock.Timestamp, newest []c
 		if err := mvcc.PutVersion(&ev.batch, p.Key, newest[i], c, p.Value, p.Delete); err != nil {
 			return err
 		}
-		if owned[i] {
+		if own[i] != nil {
 			if err := mvcc.RemoveIntent(&ev.batch, p.Key); err != nil {
 				return err
 			}
@@ -134,15 +150,20 @@ func (ev *evaluation) onePhase(q *kv.WriteRequest, c clock.Timestamp, newest []c
 }
 
 // intents lays them at c, but for those that are there already (P1): this is a copy of the request then, or one that was
-// cut anew because a range was split.
-func (ev *evaluation) intents(q *kv.WriteRequest, c clock.Timestamp, owned []bool) error {
+// cut anew because a range was split. A later write takes the place of an earlier one of its transaction, which may lie
+// lower; no copy of the earlier one ever takes it back, because the later has the higher number.
+func (ev *evaluation) intents(q *kv.WriteRequest, c clock.Timestamp, own []*kv.Intent) error {
 	for i := range q.Puts {
-		if owned[i] {
+		p := &q.Puts[i]
+		if own[i] != nil && p.Seq <= own[i].Seq {
 			continue
 		}
-		p := &q.Puts[i]
+		earlier := p.Earlier
+		if own[i] != nil {
+			earlier = p.Over(own[i], q.Marks, q.Ignored)
+		}
 		err := mvcc.PutIntent(&ev.batch, p.Key, &kv.Intent{Txn: q.Txn, Start: q.Start, Anchor: q.Anchor, TS: c,
-			Laid: q.Laid, Coord: q.Coord, Value: p.Value, Delete: p.Delete})
+			Laid: q.Laid, Coord: q.Coord, Value: p.Value, Delete: p.Delete, Seq: p.Seq, Earlier: earlier})
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // pendingKey is a key that the commit will refuse if it is taken.
@@ -17,8 +18,43 @@ type pendingKey struct {
 	generated bool
 }
 
+// expectations are the keys that the commit, or a large transaction's early writes, may be refused for. Those of writes that
+// have become intents are decided, and go.
+type expectations struct {
+	young, old map[string]pendingKey
+	upTo       uint64 // the last write that one in old is about
+}
+
+// forgetEvery is how many keys are remembered before it is asked which of them are decided.
+const forgetEvery = 4096
+
+func (x *expectations) add(t *txn.Txn, key kv.Key, p pendingKey) {
+	if x.young == nil {
+		x.young = map[string]pendingKey{}
+	}
+	if len(x.young) >= forgetEvery && len(x.young)%forgetEvery == 0 && t.Decided() >= x.upTo {
+		x.young, x.old, x.upTo = map[string]pendingKey{}, x.young, t.Writes()
+	}
+	x.young[string(key)] = p
+}
+
+// of is what was noted of a key; the zero value if nothing was.
+func (x *expectations) of(key kv.Key) pendingKey {
+	if p, ok := x.young[string(key)]; ok {
+		return p
+	}
+	return x.old[string(key)]
+}
+
 // lookupBatch is how many rows wait for their keys to be looked up.
 const lookupBatch = 1000
+
+// maxWaiting is about how much memory the rows of a statement that moves keys may take while they wait. Those of a larger
+// one are looked up before all have been moved, so that it cannot give a row a key that another is about to leave.
+const (
+	maxWaiting  = 64 << 20
+	rowOverhead = 200
+)
 
 // otherUnique reports whether an index other than the generated key's own says that something is unique.
 func (e *editor) otherUnique(ws []write) bool {
@@ -52,7 +88,10 @@ func (e *editor) conditional(ctx *sql.Context, r newRow, generated bool) error {
 // add takes a row, new or moved, whose keys have to be looked up.
 func (e *editor) add(ctx *sql.Context, r newRow) error {
 	e.rows = append(e.rows, r)
-	if e.s.stmt.deferred && (e.moves || len(e.rows) < lookupBatch) {
+	for _, w := range r.writes {
+		e.waiting += len(w.key) + len(w.value) + rowOverhead
+	}
+	if e.s.stmt.deferred && (e.moves && e.waiting < maxWaiting || !e.moves && len(e.rows) < lookupBatch) {
 		return nil
 	}
 	return e.flush(ctx)
@@ -61,7 +100,7 @@ func (e *editor) add(ctx *sql.Context, r newRow) error {
 // flush looks the keys of the waiting rows up and writes them.
 func (e *editor) flush(ctx *sql.Context) error {
 	rows := e.rows
-	e.rows = nil
+	e.rows, e.waiting = nil, 0
 	if len(rows) == 0 || e.err != nil {
 		return e.err
 	}

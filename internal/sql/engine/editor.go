@@ -22,6 +22,9 @@ type editor struct {
 	err  error // why there is no transaction
 	rows []newRow
 	mark txn.Savepoint
+	// marked: mark is held. waiting is about how much memory rows take.
+	marked  bool
+	waiting int
 	// moves: rows that are there get other keys. They are looked up at the very end, because a key that is taken now may
 	// be that of a row yet to be moved.
 	moves bool
@@ -74,13 +77,22 @@ func (t *table) Replacer(ctx *sql.Context) sql.RowReplacer { return t.editor(ctx
 // StatementBegin implements sql.EditOpenerCloser.
 func (e *editor) StatementBegin(*sql.Context) {
 	if e.err == nil {
-		e.mark = e.tx.attempt().Savepoint()
+		e.unmark()
+		e.mark, e.marked = e.tx.attempt().Savepoint(), true
+	}
+}
+
+// unmark gives the savepoint back.
+func (e *editor) unmark() {
+	if e.marked {
+		e.tx.attempt().Forget(e.mark)
+		e.marked = false
 	}
 }
 
 // DiscardChanges implements sql.EditOpenerCloser.
 func (e *editor) DiscardChanges(*sql.Context, error) error {
-	e.rows = nil
+	e.rows, e.waiting = nil, 0
 	if e.err == nil && e.tx.retry == nil {
 		e.tx.attempt().RollbackTo(e.mark)
 	}
@@ -96,7 +108,13 @@ func (e *editor) StatementComplete(ctx *sql.Context) error {
 }
 
 // Close implements sql.Closer.
-func (e *editor) Close(ctx *sql.Context) error { return e.flush(ctx) }
+func (e *editor) Close(ctx *sql.Context) error {
+	err := e.flush(ctx)
+	if e.err == nil {
+		e.unmark()
+	}
+	return err
+}
 
 // writesOf lists the keys of a row.
 func (e *editor) writesOf(d datums) ([]write, error) {
@@ -120,6 +138,9 @@ func (e *editor) writesOf(d datums) ([]write, error) {
 func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 	if e.err != nil {
 		return e.err
+	}
+	if err := e.tx.alive(); err != nil {
+		return err
 	}
 	var rowID uint64
 	if e.t.l.desc.Keyless() {
@@ -176,6 +197,9 @@ func (e *editor) remove(d datums) error {
 func (e *editor) old(ctx *sql.Context, row sql.Row) (datums, error) {
 	if e.err != nil {
 		return nil, e.err
+	}
+	if err := e.tx.alive(); err != nil {
+		return nil, err
 	}
 	if !e.s.stmt.deferred {
 		if err := e.flush(ctx); err != nil {
@@ -276,6 +300,9 @@ func (t *table) Truncate(ctx *sql.Context) (int, error) {
 			}
 			for _, r := range rows {
 				tx.delete(r.Key)
+			}
+			if err := tx.alive(); err != nil {
+				return 0, err
 			}
 			if x.isPK {
 				n += len(rows)

@@ -269,9 +269,13 @@ func (e *Engine) mapKV(err error, k *kv.Error, t *tx) *mysql.SQLError {
 	switch {
 	case txn.Retryable(err):
 		return e.deadlock(err, t)
+	case k.Code == kv.ErrTooLarge:
+		return mysql.NewSQLError(1197, "HY000", "%s", k.Msg)
+	case t != nil && t.lost():
+		return e.deadlock(err, t) // earlier statements of it are lost as well
 	case k.Code == kv.ErrCondition:
 		if t != nil {
-			if p, ok := t.expected[string(k.Key)]; ok {
+			if p := t.expected.of(k.Key); p.x != nil {
 				return mysql.NewSQLError(1062, "23000", "%s", duplicateText(sql.NewEmptyContext(), p.x, p.d))
 			}
 		}

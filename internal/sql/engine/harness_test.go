@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +33,11 @@ type cluster struct {
 	calls func(to kv.NodeID, m *kv.Message) // sees every message between nodes
 	// clocks are the conditions of the nodes' clocks; without, they are right, with bounds that differ.
 	clocks []clock.Conditions
-	mute   bool // messages carry no clock readings: no node learns of another's earliest
+	// tuneTxn changes the options of the nodes' transactions.
+	tuneTxn func(*txn.DBOptions)
+	// dir, if set, is where the nodes keep their stores on disk.
+	dir  string
+	mute bool // messages carry no clock readings: no node learns of another's earliest
 }
 
 type member struct {
@@ -47,6 +52,12 @@ type member struct {
 }
 
 type option func(*Options)
+
+// spillAt has transactions lay intents when their buffered writes take so much memory.
+func (c *cluster) spillAt(bytes int) *cluster {
+	c.tuneTxn = func(o *txn.DBOptions) { o.SpillBytes = bytes }
+	return c
+}
 
 // startCluster starts n nodes; the clocks' bounds differ.
 func startCluster(t testing.TB, n int, opts ...option) *cluster {
@@ -69,7 +80,11 @@ func (c *cluster) start(i int, opts ...option) {
 		cond = c.clocks[i]
 	}
 	s.clk = clock.New(clock.NewSim(cond, nil), clock.Options{})
-	eng, err := storage.Open(storage.Options{FS: vfs.NewMem(), Dir: "store", Cache: 1 << 20})
+	so := storage.Options{FS: vfs.NewMem(), Dir: "store", Cache: 1 << 20}
+	if c.dir != "" {
+		so = storage.Options{FS: vfs.Default, Dir: filepath.Join(c.dir, fmt.Sprint(i)), Cache: 32 << 20}
+	}
+	eng, err := storage.Open(so)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +93,7 @@ func (c *cluster) start(i int, opts ...option) {
 		log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	s.node, err = node.New(node.Options{RT: s.rt, Clock: s.clk, Transport: wire{s}, Engines: eng, Self: kv.NodeInfo{RPCAddr: fmt.Sprint("n", i+1)},
-		Bootstrap: i == 0, Log: log, Join: func(m *kv.Message) (*kv.Message, error) { return wire{s}.to(c.nodes[0], m) }})
+		Bootstrap: i == 0, Log: log, TuneTxn: c.tuneTxn, Join: func(m *kv.Message) (*kv.Message, error) { return wire{s}.to(c.nodes[0], m) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,9 +86,15 @@ func (l *deferredLookup) PartitionRows(ctx *sql.Context, _ sql.Partition) (sql.R
 		if err := l.d.s.checkParents(ctx); err != nil {
 			return nil, err
 		}
+		if len(p.seen) > maxSeen {
+			p.seen = nil
+		}
 	}
 	return sql.RowsToRowIter(make(sql.Row, len(l.schema))), nil
 }
+
+// maxSeen bounds how many parents a statement remembers as looked up.
+const maxSeen = 1 << 16
 
 // checkParents looks the noted parents up.
 func (s *statement) checkParents(ctx *sql.Context) error {

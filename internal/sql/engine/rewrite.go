@@ -12,7 +12,7 @@ import (
 )
 
 // A rewrite puts all rows of a table under new index ids, in the transaction that also changes the descriptor. It is
-// limited to what one transaction may write, and refused for larger tables; nothing is lost then. The old indexes become
+// limited to what one transaction may write (txn.DBOptions.MaxWriteBytes), and refused for larger tables; nothing is lost then. The old indexes become
 // garbage at the moment of the commit.
 
 var (
@@ -144,8 +144,11 @@ type rewriter struct {
 }
 
 // Insert implements sql.RowInserter. The indexes are new: only rows of this rewrite can be in each other's way, and those
-// the transaction's buffer knows.
+// the transaction's own writes tell.
 func (r *rewriter) Insert(ctx *sql.Context, row sql.Row) error {
+	if err := r.tx.alive(); err != nil {
+		return err
+	}
 	var rowID uint64
 	if r.t.l.desc.Keyless() {
 		var err error

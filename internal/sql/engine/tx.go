@@ -37,10 +37,10 @@ type tx struct {
 	sent       bool // rows of the present statement have left
 	statements int  // that are over: their results are with the client
 	savepoints []savepoint
-	begun      txn.Savepoint         // of the present statement
-	watched    *watchedTx            // what longitude.transactions shows
-	cleanup    []func()              // after a commit
-	expected   map[string]pendingKey // keys that the commit refuses if they are taken
+	begun      txn.Savepoint // of the present statement
+	watched    *watchedTx    // what longitude.transactions shows
+	cleanup    []func()      // after a commit
+	expected   expectations
 }
 
 type savepoint struct {
@@ -149,11 +149,19 @@ func (t *tx) insert(key kv.Key, value []byte) error {
 }
 
 // expect notes what a key is of, for the message if the commit refuses it.
-func (t *tx) expect(key kv.Key, p pendingKey) {
-	if t.expected == nil {
-		t.expected = map[string]pendingKey{}
+func (t *tx) expect(key kv.Key, p pendingKey) { t.expected.add(t.attempt(), key, p) }
+
+// alive says why the transaction can write no more: a large one may fail before its commit.
+func (t *tx) alive() error {
+	if t.kv == nil {
+		return nil
 	}
-	t.expected[string(key)] = p
+	return t.note(t.kv.Failure())
+}
+
+// lost reports whether a transaction of several statements has failed on its own: the client has to begin it again.
+func (t *tx) lost() bool {
+	return (t.explicit || t.statements > 0) && t.kv != nil && t.kv.Failure() != nil
 }
 
 func (t *tx) delete(key kv.Key) {
@@ -165,6 +173,11 @@ func (t *tx) delete(key kv.Key) {
 func (t *tx) startStatement() {
 	t.failed, t.sent = nil, false
 	if t.kv != nil {
+		named := make([]txn.Savepoint, len(t.savepoints))
+		for i, s := range t.savepoints {
+			named[i] = s.at
+		}
+		t.kv.KeepOnly(named...)
 		t.begun = t.kv.Savepoint()
 	}
 }
@@ -279,5 +292,5 @@ func (t *tx) takenGenerated() bool {
 	if !errors.As(t.failed, &e) {
 		return false
 	}
-	return t.expected[string(e.Key)].generated
+	return t.expected.of(e.Key).generated
 }

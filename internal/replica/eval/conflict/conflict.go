@@ -159,7 +159,9 @@ func (r *Request) Clear() error {
 	if len(left) == 0 {
 		return nil
 	}
-	left[0].gone.Wait(rt.Jitter(r.w.o.RT, r.w.o.First))
+	if !r.w.o.Pushes.lasting(left[0].Intent.Laid) {
+		left[0].gone.Wait(rt.Jitter(r.w.o.RT, r.w.o.First))
+	}
 	for wait := r.w.o.First; ; {
 		pending, err := r.round()
 		if err != nil || len(pending) == 0 {

@@ -37,6 +37,15 @@ const Ahead = 3 * time.Millisecond
 // maxKnown bounds a generation.
 const maxKnown = 4096
 
+// Lasting is how long ago an intent was laid whose transaction is not about to finish: a large one. It is pushed at once.
+const Lasting = 200 * time.Millisecond
+
+// lasting reports whether an intent has been there for long.
+func (p *Pushes) lasting(laid clock.Instant) bool {
+	now, err := p.now()
+	return err == nil && now.Earliest.Sub(laid) > Lasting
+}
+
 type flight struct {
 	to  clock.Timestamp
 	fut *rt.Future[*kv.TxnStatus]
