@@ -33,6 +33,7 @@ func (t *Txn) Count(ctx context.Context, counts []Counting, spans []kv.Span) ([]
 	if _, err := t.ready(ctx); err != nil {
 		return nil, nil, err
 	}
+	t.settled() // what becomes an intent meanwhile might be counted and not found, or found and not counted
 	t.mu.Lock()
 	mark, layers := t.writes.mark(), t.writes.layers()
 	own := make([][]*buffered, len(counts))

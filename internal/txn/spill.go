@@ -124,7 +124,8 @@ func (t *Txn) beginRound() {
 	if first {
 		s.anchor, s.spans.limit = r.puts[0].Key, maxSpillSpans
 	}
-	req := kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: s.anchor, ReadTS: t.ord.r, CommitTS: t.ord.r, Ignored: t.writes.ignored, Marks: marks}
+	req := kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: s.anchor, ReadTS: t.ord.r, CommitTS: t.ord.r,
+		Coord: t.db.o.Process, Ignored: t.writes.ignored, Marks: marks}
 	if t.locks != nil {
 		req.Owner = &t.locks.owner
 	}
