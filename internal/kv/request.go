@@ -71,6 +71,8 @@ type ReadRequest struct {
 	// AnyReplica: nothing newer than ReadTS concerns the reader (ReadTS = Limit), so a replica whose closed timestamp has
 	// reached it may answer, leaseholder or not.
 	AnyReplica bool `msg:"ar,omitempty"`
+	// Patience, with AnyReplica, is how long a replica may wait for ReadTS to be closed; then it answers ErrNotLeaseholder.
+	Patience time.Duration `msg:"pa,omitempty"`
 	// Fresh: the leaseholder may place the transaction by its own reading.
 	Fresh *Fresh `msg:"fr,omitempty"`
 }

@@ -475,6 +475,129 @@ func (z *BatchReply) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *ClosedBatch) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 1
+	// string "r"
+	o = append(o, 0x81, 0xa1, 0x72)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Ranges)))
+	for za0001 := range z.Ranges {
+		// map header, size 3
+		// string "r"
+		o = append(o, 0x83, 0xa1, 0x72)
+		o = msgp.AppendUint64(o, uint64(z.Ranges[za0001].Range))
+		// string "i"
+		o = append(o, 0xa1, 0x69)
+		o = msgp.AppendUint64(o, z.Ranges[za0001].Index)
+		// string "t"
+		o = append(o, 0xa1, 0x74)
+		o, err = (*wireTimestamp)(&z.Ranges[za0001].TS).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Ranges", za0001, "TS")
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ClosedBatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "r":
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ranges")
+				return
+			}
+			if cap(z.Ranges) >= int(zb0002) {
+				z.Ranges = (z.Ranges)[:zb0002]
+			} else {
+				z.Ranges = make([]ClosedRange, zb0002)
+			}
+			for za0001 := range z.Ranges {
+				var zb0003 uint32
+				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Ranges", za0001)
+					return
+				}
+				for zb0003 > 0 {
+					zb0003--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Ranges", za0001)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "r":
+						{
+							var zb0004 uint64
+							zb0004, bts, err = msgp.ReadUint64Bytes(bts)
+							if err != nil {
+								err = msgp.WrapError(err, "Ranges", za0001, "Range")
+								return
+							}
+							z.Ranges[za0001].Range = RangeID(zb0004)
+						}
+					case "i":
+						z.Ranges[za0001].Index, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ranges", za0001, "Index")
+							return
+						}
+					case "t":
+						bts, err = (*wireTimestamp)(&z.Ranges[za0001].TS).UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ranges", za0001, "TS")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ranges", za0001)
+							return
+						}
+					}
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ClosedBatch) Msgsize() (s int) {
+	s = 1 + 2 + msgp.ArrayHeaderSize
+	for za0001 := range z.Ranges {
+		s += 1 + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + (*wireTimestamp)(&z.Ranges[za0001].TS).Msgsize()
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *ClosedRange) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 3
@@ -2629,8 +2752,8 @@ func (z LocksResponse) Msgsize() (s int) {
 func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(13)
-	var zb0001Mask uint16 /* 13 bits */
+	zb0001Len := uint32(14)
+	var zb0001Mask uint16 /* 14 bits */
 	_ = zb0001Mask
 	if z.Batch == nil {
 		zb0001Len--
@@ -2652,17 +2775,21 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x200
 	}
-	if z.Ack == nil {
+	if z.Closed == nil {
 		zb0001Len--
 		zb0001Mask |= 0x400
 	}
-	if z.Join == nil {
+	if z.Ack == nil {
 		zb0001Len--
 		zb0001Mask |= 0x800
 	}
-	if z.Control == nil {
+	if z.Join == nil {
 		zb0001Len--
 		zb0001Mask |= 0x1000
+	}
+	if z.Control == nil {
+		zb0001Len--
+		zb0001Mask |= 0x2000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -2776,29 +2903,57 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 		if (zb0001Mask & 0x400) == 0 { // if not omitted
+			// string "cd"
+			o = append(o, 0xa2, 0x63, 0x64)
+			if z.Closed == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// map header, size 1
+				// string "r"
+				o = append(o, 0x81, 0xa1, 0x72)
+				o = msgp.AppendArrayHeader(o, uint32(len(z.Closed.Ranges)))
+				for za0005 := range z.Closed.Ranges {
+					// map header, size 3
+					// string "r"
+					o = append(o, 0x83, 0xa1, 0x72)
+					o = msgp.AppendUint64(o, uint64(z.Closed.Ranges[za0005].Range))
+					// string "i"
+					o = append(o, 0xa1, 0x69)
+					o = msgp.AppendUint64(o, z.Closed.Ranges[za0005].Index)
+					// string "t"
+					o = append(o, 0xa1, 0x74)
+					o, err = (*wireTimestamp)(&z.Closed.Ranges[za0005].TS).MarshalMsg(o)
+					if err != nil {
+						err = msgp.WrapError(err, "Closed", "Ranges", za0005, "TS")
+						return
+					}
+				}
+			}
+		}
+		if (zb0001Mask & 0x800) == 0 { // if not omitted
 			// string "k"
 			o = append(o, 0xa1, 0x6b)
 			if z.Ack == nil {
 				o = msgp.AppendNil(o)
 			} else {
 				// check for omitted fields
-				zb0005Len := uint32(1)
-				var zb0005Mask uint8 /* 1 bits */
-				_ = zb0005Mask
+				zb0007Len := uint32(1)
+				var zb0007Mask uint8 /* 1 bits */
+				_ = zb0007Mask
 				if z.Ack.Error == "" {
-					zb0005Len--
-					zb0005Mask |= 0x1
+					zb0007Len--
+					zb0007Mask |= 0x1
 				}
-				// variable map header, size zb0005Len
-				o = append(o, 0x80|uint8(zb0005Len))
-				if (zb0005Mask & 0x1) == 0 { // if not omitted
+				// variable map header, size zb0007Len
+				o = append(o, 0x80|uint8(zb0007Len))
+				if (zb0007Mask & 0x1) == 0 { // if not omitted
 					// string "e"
 					o = append(o, 0xa1, 0x65)
 					o = msgp.AppendString(o, z.Ack.Error)
 				}
 			}
 		}
-		if (zb0001Mask & 0x800) == 0 { // if not omitted
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
 			// string "j"
 			o = append(o, 0xa1, 0x6a)
 			if z.Join == nil {
@@ -2811,38 +2966,38 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
 			// string "ct"
 			o = append(o, 0xa2, 0x63, 0x74)
 			if z.Control == nil {
 				o = msgp.AppendNil(o)
 			} else {
 				// check for omitted fields
-				zb0006Len := uint32(3)
-				var zb0006Mask uint8 /* 3 bits */
-				_ = zb0006Mask
+				zb0008Len := uint32(3)
+				var zb0008Mask uint8 /* 3 bits */
+				_ = zb0008Mask
 				if z.Control.Arg == nil {
-					zb0006Len--
-					zb0006Mask |= 0x2
+					zb0008Len--
+					zb0008Mask |= 0x2
 				}
 				if z.Control.Reply == nil {
-					zb0006Len--
-					zb0006Mask |= 0x4
+					zb0008Len--
+					zb0008Mask |= 0x4
 				}
-				// variable map header, size zb0006Len
-				o = append(o, 0x80|uint8(zb0006Len))
+				// variable map header, size zb0008Len
+				o = append(o, 0x80|uint8(zb0008Len))
 
 				// skip if no fields are to be emitted
-				if zb0006Len != 0 {
+				if zb0008Len != 0 {
 					// string "k"
 					o = append(o, 0xa1, 0x6b)
 					o = msgp.AppendString(o, z.Control.Kind)
-					if (zb0006Mask & 0x2) == 0 { // if not omitted
+					if (zb0008Mask & 0x2) == 0 { // if not omitted
 						// string "a"
 						o = append(o, 0xa1, 0x61)
 						o = msgp.AppendBytes(o, z.Control.Arg)
 					}
-					if (zb0006Mask & 0x4) == 0 { // if not omitted
+					if (zb0008Mask & 0x4) == 0 { // if not omitted
 						// string "r"
 						o = append(o, 0xa1, 0x72)
 						o = msgp.AppendBytes(o, z.Control.Reply)
@@ -2864,7 +3019,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 8 bits */
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -3110,6 +3265,99 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x10
+		case "cd":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Closed = nil
+			} else {
+				if z.Closed == nil {
+					z.Closed = new(ClosedBatch)
+				}
+				var zb0010 uint32
+				zb0010, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Closed")
+					return
+				}
+				for zb0010 > 0 {
+					zb0010--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Closed")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "r":
+						var zb0011 uint32
+						zb0011, bts, err = msgp.ReadArrayHeaderBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Closed", "Ranges")
+							return
+						}
+						if cap(z.Closed.Ranges) >= int(zb0011) {
+							z.Closed.Ranges = (z.Closed.Ranges)[:zb0011]
+						} else {
+							z.Closed.Ranges = make([]ClosedRange, zb0011)
+						}
+						for za0005 := range z.Closed.Ranges {
+							var zb0012 uint32
+							zb0012, bts, err = msgp.ReadMapHeaderBytes(bts)
+							if err != nil {
+								err = msgp.WrapError(err, "Closed", "Ranges", za0005)
+								return
+							}
+							for zb0012 > 0 {
+								zb0012--
+								field, bts, err = msgp.ReadMapKeyZC(bts)
+								if err != nil {
+									err = msgp.WrapError(err, "Closed", "Ranges", za0005)
+									return
+								}
+								switch msgp.UnsafeString(field) {
+								case "r":
+									{
+										var zb0013 uint64
+										zb0013, bts, err = msgp.ReadUint64Bytes(bts)
+										if err != nil {
+											err = msgp.WrapError(err, "Closed", "Ranges", za0005, "Range")
+											return
+										}
+										z.Closed.Ranges[za0005].Range = RangeID(zb0013)
+									}
+								case "i":
+									z.Closed.Ranges[za0005].Index, bts, err = msgp.ReadUint64Bytes(bts)
+									if err != nil {
+										err = msgp.WrapError(err, "Closed", "Ranges", za0005, "Index")
+										return
+									}
+								case "t":
+									bts, err = (*wireTimestamp)(&z.Closed.Ranges[za0005].TS).UnmarshalMsg(bts)
+									if err != nil {
+										err = msgp.WrapError(err, "Closed", "Ranges", za0005, "TS")
+										return
+									}
+								default:
+									bts, err = msgp.Skip(bts)
+									if err != nil {
+										err = msgp.WrapError(err, "Closed", "Ranges", za0005)
+										return
+									}
+								}
+							}
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Closed")
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x20
 		case "k":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -3121,16 +3369,16 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Ack == nil {
 					z.Ack = new(Ack)
 				}
-				var zb0010 uint32
-				zb0010, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0014 uint32
+				zb0014, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Ack")
 					return
 				}
-				var zb0010Mask uint8 /* 1 bits */
-				_ = zb0010Mask
-				for zb0010 > 0 {
-					zb0010--
+				var zb0014Mask uint8 /* 1 bits */
+				_ = zb0014Mask
+				for zb0014 > 0 {
+					zb0014--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Ack")
@@ -3143,7 +3391,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 							err = msgp.WrapError(err, "Ack", "Error")
 							return
 						}
-						zb0010Mask |= 0x1
+						zb0014Mask |= 0x1
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
@@ -3153,12 +3401,12 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 				// Clear omitted fields.
-				if (zb0010Mask & 0x1) == 0 {
+				if (zb0014Mask & 0x1) == 0 {
 					z.Ack.Error = ""
 				}
 
 			}
-			zb0001Mask |= 0x20
+			zb0001Mask |= 0x40
 		case "j":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -3176,7 +3424,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x40
+			zb0001Mask |= 0x80
 		case "ct":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -3188,16 +3436,16 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Control == nil {
 					z.Control = new(ControlRequest)
 				}
-				var zb0011 uint32
-				zb0011, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0015 uint32
+				zb0015, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Control")
 					return
 				}
-				var zb0011Mask uint8 /* 2 bits */
-				_ = zb0011Mask
-				for zb0011 > 0 {
-					zb0011--
+				var zb0015Mask uint8 /* 2 bits */
+				_ = zb0015Mask
+				for zb0015 > 0 {
+					zb0015--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Control")
@@ -3216,14 +3464,14 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 							err = msgp.WrapError(err, "Control", "Arg")
 							return
 						}
-						zb0011Mask |= 0x1
+						zb0015Mask |= 0x1
 					case "r":
 						z.Control.Reply, bts, err = msgp.ReadBytesBytes(bts, z.Control.Reply)
 						if err != nil {
 							err = msgp.WrapError(err, "Control", "Reply")
 							return
 						}
-						zb0011Mask |= 0x2
+						zb0015Mask |= 0x2
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
@@ -3233,16 +3481,16 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 				// Clear omitted fields.
-				if zb0011Mask != 0x3 {
-					if (zb0011Mask & 0x1) == 0 {
+				if zb0015Mask != 0x3 {
+					if (zb0015Mask & 0x1) == 0 {
 						z.Control.Arg = nil
 					}
-					if (zb0011Mask & 0x2) == 0 {
+					if (zb0015Mask & 0x2) == 0 {
 						z.Control.Reply = nil
 					}
 				}
 			}
-			zb0001Mask |= 0x80
+			zb0001Mask |= 0x100
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3252,7 +3500,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xff {
+	if zb0001Mask != 0x1ff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Batch = nil
 		}
@@ -3269,12 +3517,15 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Snapshot = nil
 		}
 		if (zb0001Mask & 0x20) == 0 {
-			z.Ack = nil
+			z.Closed = nil
 		}
 		if (zb0001Mask & 0x40) == 0 {
-			z.Join = nil
+			z.Ack = nil
 		}
 		if (zb0001Mask & 0x80) == 0 {
+			z.Join = nil
+		}
+		if (zb0001Mask & 0x100) == 0 {
 			z.Control = nil
 		}
 	}
@@ -3322,6 +3573,15 @@ func (z *Message) Msgsize() (s int) {
 		s += msgp.NilSize
 	} else {
 		s += z.Snapshot.Msgsize()
+	}
+	s += 3
+	if z.Closed == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + msgp.ArrayHeaderSize
+		for za0005 := range z.Closed.Ranges {
+			s += 1 + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + (*wireTimestamp)(&z.Closed.Ranges[za0005].TS).Msgsize()
+		}
 	}
 	s += 2
 	if z.Ack == nil {
@@ -4771,8 +5031,8 @@ func (z *ReadLock) Msgsize() (s int) {
 func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(13)
-	var zb0001Mask uint16 /* 13 bits */
+	zb0001Len := uint32(14)
+	var zb0001Mask uint16 /* 14 bits */
 	_ = zb0001Mask
 	if z.CanBump == false {
 		zb0001Len--
@@ -4802,9 +5062,13 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x800
 	}
-	if z.Fresh == nil {
+	if z.Patience == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x1000
+	}
+	if z.Fresh == nil {
+		zb0001Len--
+		zb0001Mask |= 0x2000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -4896,6 +5160,11 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			o = msgp.AppendBool(o, z.AnyReplica)
 		}
 		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "pa"
+			o = append(o, 0xa2, 0x70, 0x61)
+			o = msgp.AppendDuration(o, z.Patience)
+		}
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
 			// string "fr"
 			o = append(o, 0xa2, 0x66, 0x72)
 			if z.Fresh == nil {
@@ -4932,7 +5201,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 8 bits */
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -5062,6 +5331,13 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x40
+		case "pa":
+			z.Patience, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Patience")
+				return
+			}
+			zb0001Mask |= 0x80
 		case "fr":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -5108,7 +5384,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-			zb0001Mask |= 0x80
+			zb0001Mask |= 0x100
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -5118,7 +5394,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xff {
+	if zb0001Mask != 0x1ff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.CanBump = false
 		}
@@ -5141,6 +5417,9 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.AnyReplica = false
 		}
 		if (zb0001Mask & 0x80) == 0 {
+			z.Patience = 0
+		}
+		if (zb0001Mask & 0x100) == 0 {
 			z.Fresh = nil
 		}
 	}
@@ -5164,7 +5443,7 @@ func (z *ReadRequest) Msgsize() (s int) {
 	} else {
 		s += z.Lock.Msgsize()
 	}
-	s += 3 + msgp.BoolSize + 3
+	s += 3 + msgp.BoolSize + 3 + msgp.DurationSize + 3
 	if z.Fresh == nil {
 		s += msgp.NilSize
 	} else {

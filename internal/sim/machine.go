@@ -136,6 +136,7 @@ func (m *Machine) tune(o *replica.Options) {
 	}
 	o.MaxQueued = cfg.Queue
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
+	o.ClosedEvery = cfg.ClosedEvery
 	if cfg.Disk > 0 || slices.Contains(cfg.Faults, slowDisk) {
 		o.DiskDelay = m.syncTime
 	}
