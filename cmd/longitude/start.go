@@ -45,6 +45,8 @@ Sources for --clock:
 	f.StringVar(&o.Clock, "clock", server.AutoClock, "source of clock readings, see above; auto: the best bounded one of this machine, or the node does not start, unless it is alone")
 	f.DurationVar(&o.MaxUncertainty, "max-uncertainty", clock.DefaultMaxUncertainty, "width of a clock reading above which the node refuses to serve")
 	f.StringVar(&ordering, "ordering", "wait", "ordering of sessions that do not set longitude_ordering: wait (strictly serializable) or uncertainty")
+	f.DurationVar(&o.ClosedLag, "closed-lag", 0, "how far behind the present every replica can be read (default 3s); shorter than the way to another node, with --closed-every, nodes that are far from a leaseholder read the present from their own replicas; the same on all nodes")
+	f.DurationVar(&o.ClosedEvery, "closed-every", 0, "how often replicas are told what can be read from them (default: with each heartbeat)")
 	f.Var(&cache, "cache", "size of the block cache, like 256MiB")
 	f.DurationVar(&o.DrainLimit, "drain-limit", 0, "how long statements under way may take to finish when the node stops (default 10s)")
 	f.StringVar(&logLevel, "log-level", "info", "least severe lines to log: debug, info, warn or error")

@@ -15,8 +15,9 @@ type Message struct {
 	Raft       *RaftBatch      `msg:"r,omitempty"`
 	Liveness   *Liveness       `msg:"lv,omitempty"`
 	Snapshot   *SnapshotChunk  `msg:"sn,omitempty"`
-	Ack        *Ack            `msg:"k,omitempty"` // answers Snapshot
-	Join       *Join           `msg:"j,omitempty"` // asks for an id and the cluster; answered by Join
+	Closed     *ClosedBatch    `msg:"cd,omitempty"` // one way
+	Ack        *Ack            `msg:"k,omitempty"`  // answers Snapshot
+	Join       *Join           `msg:"j,omitempty"`  // asks for an id and the cluster; answered by Join
 	Control    *ControlRequest `msg:"ct,omitempty"`
 }
 
@@ -56,6 +57,11 @@ type Liveness struct {
 	Disproved       []NodeID      `msg:"dp,omitempty"`
 	// Closed are the closed timestamps of ranges that the sender leads and of which the receiver has a replica.
 	Closed []ClosedRange `msg:"cr,omitempty"`
+}
+
+// ClosedBatch tells a follower what is closed, between heartbeats.
+type ClosedBatch struct {
+	Ranges []ClosedRange `msg:"r"`
 }
 
 // ClosedRange says that no write at or below TS will ever land in a range but those in its log up to Index.

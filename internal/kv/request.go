@@ -77,6 +77,8 @@ type ReadRequest struct {
 	AnyReplica bool `msg:"ar,omitempty"`
 	// Groups has the rows of the spans counted where they are, instead of returned. In all else it is the same read.
 	Groups *Grouping `msg:"gr,omitempty"`
+	// Patience, with AnyReplica, is how long a replica may wait for ReadTS to be closed; then it answers ErrNotLeaseholder.
+	Patience time.Duration `msg:"pa,omitempty"`
 	// Fresh: the leaseholder may place the transaction by its own reading.
 	Fresh *Fresh `msg:"fr,omitempty"`
 }

@@ -475,6 +475,129 @@ func (z *BatchReply) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *ClosedBatch) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 1
+	// string "r"
+	o = append(o, 0x81, 0xa1, 0x72)
+	o = msgp.AppendArrayHeader(o, uint32(len(z.Ranges)))
+	for za0001 := range z.Ranges {
+		// map header, size 3
+		// string "r"
+		o = append(o, 0x83, 0xa1, 0x72)
+		o = msgp.AppendUint64(o, uint64(z.Ranges[za0001].Range))
+		// string "i"
+		o = append(o, 0xa1, 0x69)
+		o = msgp.AppendUint64(o, z.Ranges[za0001].Index)
+		// string "t"
+		o = append(o, 0xa1, 0x74)
+		o, err = (*wireTimestamp)(&z.Ranges[za0001].TS).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Ranges", za0001, "TS")
+			return
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *ClosedBatch) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "r":
+			var zb0002 uint32
+			zb0002, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Ranges")
+				return
+			}
+			if cap(z.Ranges) >= int(zb0002) {
+				z.Ranges = (z.Ranges)[:zb0002]
+			} else {
+				z.Ranges = make([]ClosedRange, zb0002)
+			}
+			for za0001 := range z.Ranges {
+				var zb0003 uint32
+				zb0003, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Ranges", za0001)
+					return
+				}
+				for zb0003 > 0 {
+					zb0003--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Ranges", za0001)
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "r":
+						{
+							var zb0004 uint64
+							zb0004, bts, err = msgp.ReadUint64Bytes(bts)
+							if err != nil {
+								err = msgp.WrapError(err, "Ranges", za0001, "Range")
+								return
+							}
+							z.Ranges[za0001].Range = RangeID(zb0004)
+						}
+					case "i":
+						z.Ranges[za0001].Index, bts, err = msgp.ReadUint64Bytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ranges", za0001, "Index")
+							return
+						}
+					case "t":
+						bts, err = (*wireTimestamp)(&z.Ranges[za0001].TS).UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ranges", za0001, "TS")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Ranges", za0001)
+							return
+						}
+					}
+				}
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *ClosedBatch) Msgsize() (s int) {
+	s = 1 + 2 + msgp.ArrayHeaderSize
+	for za0001 := range z.Ranges {
+		s += 1 + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + (*wireTimestamp)(&z.Ranges[za0001].TS).Msgsize()
+	}
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *ClosedRange) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 3
@@ -3178,8 +3301,8 @@ func (z LocksResponse) Msgsize() (s int) {
 func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(13)
-	var zb0001Mask uint16 /* 13 bits */
+	zb0001Len := uint32(14)
+	var zb0001Mask uint16 /* 14 bits */
 	_ = zb0001Mask
 	if z.Batch == nil {
 		zb0001Len--
@@ -3201,17 +3324,21 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x200
 	}
-	if z.Ack == nil {
+	if z.Closed == nil {
 		zb0001Len--
 		zb0001Mask |= 0x400
 	}
-	if z.Join == nil {
+	if z.Ack == nil {
 		zb0001Len--
 		zb0001Mask |= 0x800
 	}
-	if z.Control == nil {
+	if z.Join == nil {
 		zb0001Len--
 		zb0001Mask |= 0x1000
+	}
+	if z.Control == nil {
+		zb0001Len--
+		zb0001Mask |= 0x2000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -3325,29 +3452,57 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 		if (zb0001Mask & 0x400) == 0 { // if not omitted
+			// string "cd"
+			o = append(o, 0xa2, 0x63, 0x64)
+			if z.Closed == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// map header, size 1
+				// string "r"
+				o = append(o, 0x81, 0xa1, 0x72)
+				o = msgp.AppendArrayHeader(o, uint32(len(z.Closed.Ranges)))
+				for za0005 := range z.Closed.Ranges {
+					// map header, size 3
+					// string "r"
+					o = append(o, 0x83, 0xa1, 0x72)
+					o = msgp.AppendUint64(o, uint64(z.Closed.Ranges[za0005].Range))
+					// string "i"
+					o = append(o, 0xa1, 0x69)
+					o = msgp.AppendUint64(o, z.Closed.Ranges[za0005].Index)
+					// string "t"
+					o = append(o, 0xa1, 0x74)
+					o, err = (*wireTimestamp)(&z.Closed.Ranges[za0005].TS).MarshalMsg(o)
+					if err != nil {
+						err = msgp.WrapError(err, "Closed", "Ranges", za0005, "TS")
+						return
+					}
+				}
+			}
+		}
+		if (zb0001Mask & 0x800) == 0 { // if not omitted
 			// string "k"
 			o = append(o, 0xa1, 0x6b)
 			if z.Ack == nil {
 				o = msgp.AppendNil(o)
 			} else {
 				// check for omitted fields
-				zb0005Len := uint32(1)
-				var zb0005Mask uint8 /* 1 bits */
-				_ = zb0005Mask
+				zb0007Len := uint32(1)
+				var zb0007Mask uint8 /* 1 bits */
+				_ = zb0007Mask
 				if z.Ack.Error == "" {
-					zb0005Len--
-					zb0005Mask |= 0x1
+					zb0007Len--
+					zb0007Mask |= 0x1
 				}
-				// variable map header, size zb0005Len
-				o = append(o, 0x80|uint8(zb0005Len))
-				if (zb0005Mask & 0x1) == 0 { // if not omitted
+				// variable map header, size zb0007Len
+				o = append(o, 0x80|uint8(zb0007Len))
+				if (zb0007Mask & 0x1) == 0 { // if not omitted
 					// string "e"
 					o = append(o, 0xa1, 0x65)
 					o = msgp.AppendString(o, z.Ack.Error)
 				}
 			}
 		}
-		if (zb0001Mask & 0x800) == 0 { // if not omitted
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
 			// string "j"
 			o = append(o, 0xa1, 0x6a)
 			if z.Join == nil {
@@ -3360,38 +3515,38 @@ func (z *Message) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
 			// string "ct"
 			o = append(o, 0xa2, 0x63, 0x74)
 			if z.Control == nil {
 				o = msgp.AppendNil(o)
 			} else {
 				// check for omitted fields
-				zb0006Len := uint32(3)
-				var zb0006Mask uint8 /* 3 bits */
-				_ = zb0006Mask
+				zb0008Len := uint32(3)
+				var zb0008Mask uint8 /* 3 bits */
+				_ = zb0008Mask
 				if z.Control.Arg == nil {
-					zb0006Len--
-					zb0006Mask |= 0x2
+					zb0008Len--
+					zb0008Mask |= 0x2
 				}
 				if z.Control.Reply == nil {
-					zb0006Len--
-					zb0006Mask |= 0x4
+					zb0008Len--
+					zb0008Mask |= 0x4
 				}
-				// variable map header, size zb0006Len
-				o = append(o, 0x80|uint8(zb0006Len))
+				// variable map header, size zb0008Len
+				o = append(o, 0x80|uint8(zb0008Len))
 
 				// skip if no fields are to be emitted
-				if zb0006Len != 0 {
+				if zb0008Len != 0 {
 					// string "k"
 					o = append(o, 0xa1, 0x6b)
 					o = msgp.AppendString(o, z.Control.Kind)
-					if (zb0006Mask & 0x2) == 0 { // if not omitted
+					if (zb0008Mask & 0x2) == 0 { // if not omitted
 						// string "a"
 						o = append(o, 0xa1, 0x61)
 						o = msgp.AppendBytes(o, z.Control.Arg)
 					}
-					if (zb0006Mask & 0x4) == 0 { // if not omitted
+					if (zb0008Mask & 0x4) == 0 { // if not omitted
 						// string "r"
 						o = append(o, 0xa1, 0x72)
 						o = msgp.AppendBytes(o, z.Control.Reply)
@@ -3413,7 +3568,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 8 bits */
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -3659,6 +3814,99 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x10
+		case "cd":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Closed = nil
+			} else {
+				if z.Closed == nil {
+					z.Closed = new(ClosedBatch)
+				}
+				var zb0010 uint32
+				zb0010, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Closed")
+					return
+				}
+				for zb0010 > 0 {
+					zb0010--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Closed")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "r":
+						var zb0011 uint32
+						zb0011, bts, err = msgp.ReadArrayHeaderBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Closed", "Ranges")
+							return
+						}
+						if cap(z.Closed.Ranges) >= int(zb0011) {
+							z.Closed.Ranges = (z.Closed.Ranges)[:zb0011]
+						} else {
+							z.Closed.Ranges = make([]ClosedRange, zb0011)
+						}
+						for za0005 := range z.Closed.Ranges {
+							var zb0012 uint32
+							zb0012, bts, err = msgp.ReadMapHeaderBytes(bts)
+							if err != nil {
+								err = msgp.WrapError(err, "Closed", "Ranges", za0005)
+								return
+							}
+							for zb0012 > 0 {
+								zb0012--
+								field, bts, err = msgp.ReadMapKeyZC(bts)
+								if err != nil {
+									err = msgp.WrapError(err, "Closed", "Ranges", za0005)
+									return
+								}
+								switch msgp.UnsafeString(field) {
+								case "r":
+									{
+										var zb0013 uint64
+										zb0013, bts, err = msgp.ReadUint64Bytes(bts)
+										if err != nil {
+											err = msgp.WrapError(err, "Closed", "Ranges", za0005, "Range")
+											return
+										}
+										z.Closed.Ranges[za0005].Range = RangeID(zb0013)
+									}
+								case "i":
+									z.Closed.Ranges[za0005].Index, bts, err = msgp.ReadUint64Bytes(bts)
+									if err != nil {
+										err = msgp.WrapError(err, "Closed", "Ranges", za0005, "Index")
+										return
+									}
+								case "t":
+									bts, err = (*wireTimestamp)(&z.Closed.Ranges[za0005].TS).UnmarshalMsg(bts)
+									if err != nil {
+										err = msgp.WrapError(err, "Closed", "Ranges", za0005, "TS")
+										return
+									}
+								default:
+									bts, err = msgp.Skip(bts)
+									if err != nil {
+										err = msgp.WrapError(err, "Closed", "Ranges", za0005)
+										return
+									}
+								}
+							}
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Closed")
+							return
+						}
+					}
+				}
+			}
+			zb0001Mask |= 0x20
 		case "k":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -3670,16 +3918,16 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Ack == nil {
 					z.Ack = new(Ack)
 				}
-				var zb0010 uint32
-				zb0010, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0014 uint32
+				zb0014, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Ack")
 					return
 				}
-				var zb0010Mask uint8 /* 1 bits */
-				_ = zb0010Mask
-				for zb0010 > 0 {
-					zb0010--
+				var zb0014Mask uint8 /* 1 bits */
+				_ = zb0014Mask
+				for zb0014 > 0 {
+					zb0014--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Ack")
@@ -3692,7 +3940,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 							err = msgp.WrapError(err, "Ack", "Error")
 							return
 						}
-						zb0010Mask |= 0x1
+						zb0014Mask |= 0x1
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
@@ -3702,12 +3950,12 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 				// Clear omitted fields.
-				if (zb0010Mask & 0x1) == 0 {
+				if (zb0014Mask & 0x1) == 0 {
 					z.Ack.Error = ""
 				}
 
 			}
-			zb0001Mask |= 0x20
+			zb0001Mask |= 0x40
 		case "j":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -3725,7 +3973,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x40
+			zb0001Mask |= 0x80
 		case "ct":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -3737,16 +3985,16 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Control == nil {
 					z.Control = new(ControlRequest)
 				}
-				var zb0011 uint32
-				zb0011, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0015 uint32
+				zb0015, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Control")
 					return
 				}
-				var zb0011Mask uint8 /* 2 bits */
-				_ = zb0011Mask
-				for zb0011 > 0 {
-					zb0011--
+				var zb0015Mask uint8 /* 2 bits */
+				_ = zb0015Mask
+				for zb0015 > 0 {
+					zb0015--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Control")
@@ -3765,14 +4013,14 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 							err = msgp.WrapError(err, "Control", "Arg")
 							return
 						}
-						zb0011Mask |= 0x1
+						zb0015Mask |= 0x1
 					case "r":
 						z.Control.Reply, bts, err = msgp.ReadBytesBytes(bts, z.Control.Reply)
 						if err != nil {
 							err = msgp.WrapError(err, "Control", "Reply")
 							return
 						}
-						zb0011Mask |= 0x2
+						zb0015Mask |= 0x2
 					default:
 						bts, err = msgp.Skip(bts)
 						if err != nil {
@@ -3782,16 +4030,16 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 				// Clear omitted fields.
-				if zb0011Mask != 0x3 {
-					if (zb0011Mask & 0x1) == 0 {
+				if zb0015Mask != 0x3 {
+					if (zb0015Mask & 0x1) == 0 {
 						z.Control.Arg = nil
 					}
-					if (zb0011Mask & 0x2) == 0 {
+					if (zb0015Mask & 0x2) == 0 {
 						z.Control.Reply = nil
 					}
 				}
 			}
-			zb0001Mask |= 0x80
+			zb0001Mask |= 0x100
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -3801,7 +4049,7 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xff {
+	if zb0001Mask != 0x1ff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Batch = nil
 		}
@@ -3818,12 +4066,15 @@ func (z *Message) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Snapshot = nil
 		}
 		if (zb0001Mask & 0x20) == 0 {
-			z.Ack = nil
+			z.Closed = nil
 		}
 		if (zb0001Mask & 0x40) == 0 {
-			z.Join = nil
+			z.Ack = nil
 		}
 		if (zb0001Mask & 0x80) == 0 {
+			z.Join = nil
+		}
+		if (zb0001Mask & 0x100) == 0 {
 			z.Control = nil
 		}
 	}
@@ -3871,6 +4122,15 @@ func (z *Message) Msgsize() (s int) {
 		s += msgp.NilSize
 	} else {
 		s += z.Snapshot.Msgsize()
+	}
+	s += 3
+	if z.Closed == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + msgp.ArrayHeaderSize
+		for za0005 := range z.Closed.Ranges {
+			s += 1 + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + (*wireTimestamp)(&z.Closed.Ranges[za0005].TS).Msgsize()
+		}
 	}
 	s += 2
 	if z.Ack == nil {
@@ -5623,8 +5883,8 @@ func (z *ReadLock) Msgsize() (s int) {
 func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(15)
-	var zb0001Mask uint16 /* 15 bits */
+	zb0001Len := uint32(16)
+	var zb0001Mask uint16 /* 16 bits */
 	_ = zb0001Mask
 	if z.CanBump == false {
 		zb0001Len--
@@ -5662,12 +5922,16 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x2000
 	}
-	if z.Fresh == nil {
+	if z.Patience == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x4000
 	}
+	if z.Fresh == nil {
+		zb0001Len--
+		zb0001Mask |= 0x8000
+	}
 	// variable map header, size zb0001Len
-	o = append(o, 0x80|uint8(zb0001Len))
+	o = msgp.AppendMapHeader(o, zb0001Len)
 
 	// skip if no fields are to be emitted
 	if zb0001Len != 0 {
@@ -5834,6 +6098,11 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 		if (zb0001Mask & 0x4000) == 0 { // if not omitted
+			// string "pa"
+			o = append(o, 0xa2, 0x70, 0x61)
+			o = msgp.AppendDuration(o, z.Patience)
+		}
+		if (zb0001Mask & 0x8000) == 0 { // if not omitted
 			// string "fr"
 			o = append(o, 0xa2, 0x66, 0x72)
 			if z.Fresh == nil {
@@ -5870,7 +6139,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint16 /* 10 bits */
+	var zb0001Mask uint16 /* 11 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -6163,6 +6432,13 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x100
+		case "pa":
+			z.Patience, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Patience")
+				return
+			}
+			zb0001Mask |= 0x200
 		case "fr":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -6209,7 +6485,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-			zb0001Mask |= 0x200
+			zb0001Mask |= 0x400
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -6219,7 +6495,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x3ff {
+	if zb0001Mask != 0x7ff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.CanBump = false
 		}
@@ -6248,6 +6524,9 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Groups = nil
 		}
 		if (zb0001Mask & 0x200) == 0 {
+			z.Patience = 0
+		}
+		if (zb0001Mask & 0x400) == 0 {
 			z.Fresh = nil
 		}
 	}
@@ -6257,7 +6536,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *ReadRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.Limit).Msgsize() + 3 + (*wireTimestamp)(&z.MaxLimit).Msgsize() + 2 + msgp.BoolSize + 2 + msgp.ArrayHeaderSize
+	s = 3 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.Limit).Msgsize() + 3 + (*wireTimestamp)(&z.MaxLimit).Msgsize() + 2 + msgp.BoolSize + 2 + msgp.ArrayHeaderSize
 	for za0002 := range z.Keys {
 		s += msgp.BytesPrefixSize + len([]byte(z.Keys[za0002]))
 	}
@@ -6283,7 +6562,7 @@ func (z *ReadRequest) Msgsize() (s int) {
 	} else {
 		s += 1 + 2 + msgp.IntSize + 2 + msgp.BytesPrefixSize + len(z.Groups.Columns) + 2 + msgp.BoolSize
 	}
-	s += 3
+	s += 3 + msgp.DurationSize + 3
 	if z.Fresh == nil {
 		s += msgp.NilSize
 	} else {

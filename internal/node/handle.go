@@ -30,6 +30,8 @@ func (n *Node) Handle(m *kv.Message) *kv.Message {
 	case m.Liveness != nil:
 		n.Cluster.HandleLiveness(m)
 		n.Store.HandleClosed(m.Liveness.Closed)
+	case m.Closed != nil:
+		n.Store.HandleClosed(m.Closed.Ranges)
 	case m.Snapshot != nil:
 		return &kv.Message{Ack: n.Store.HandleSnapshot(m.Snapshot)}
 	case m.Control != nil:

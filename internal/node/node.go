@@ -122,7 +122,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 	}
 	ro := replica.Options{
 		RT: n.rt, Clock: o.Clock, Engines: o.Engines, Transport: o.Transport, Cluster: n.Cluster, Node: n.self.ID,
-		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick,
+		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick, ClosedLag: o.ClosedLag, ClosedEvery: o.ClosedEvery,
 		Push: n.push, Resolve: n.resolve, Stamped: n.stamps.covers,
 		Publish: func(d kv.RangeDescriptor) error {
 			return n.Router.PublishDescriptors(n.within(publishLimit), []kv.RangeDescriptor{d})
@@ -137,6 +137,11 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 	if err != nil {
 		return err
 	}
+	// Nobody is nearer than a lag of a second.
+	var closesIn func(kv.RangeID, clock.Timestamp) (time.Duration, bool)
+	if lag := n.Store.ClosedLag(); lag > 0 && lag < time.Second {
+		closesIn = n.Store.ClosesIn
+	}
 	n.Router = route.New(route.Options{
 		RT: n.rt, Node: n.self.ID, Local: n.Store.Execute, Transport: o.Transport,
 		FirstRange: func() *kv.RangeDescriptor {
@@ -145,7 +150,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 			}
 			return nil
 		},
-		Alive: n.Cluster.Alive, Metrics: n.Metrics.Route, Log: n.log,
+		Alive: n.Cluster.Alive, ClosesIn: closesIn, Metrics: n.Metrics.Route, Log: n.log,
 	})
 	do := txn.DBOptions{
 		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe, SafeTime: n.Store.SafeTime,

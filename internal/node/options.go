@@ -36,6 +36,8 @@ type Options struct {
 	Promise, Heartbeat time.Duration
 	// Tick is the interval of Raft's heartbeats; 0: package replica's default.
 	Tick time.Duration
+	// ClosedLag and ClosedEvery are package replica's; 0: its defaults.
+	ClosedLag, ClosedEvery time.Duration
 	// Vote are the options of the vote on clocks (clock.Vote); the zero value is right.
 	Vote clock.VoteOptions
 	// ClockPoll is the time between two polls of the clock's source; 0: 100 ms.

@@ -180,6 +180,7 @@ func (a *application) commitWith(between func()) error {
 	a.b.Close()
 	a.b = r.store.opts.Engines.State.NewBatch()
 	r.appliedIndex.Store(r.applied.index)
+	r.closed.wake(r.applied.index)
 	between()
 	for _, o := range a.done {
 		r.proposals.applied(o.c, o.e)

@@ -2,6 +2,8 @@ package replica
 
 import (
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
@@ -82,6 +84,9 @@ type closed struct {
 	mu      sync.Mutex
 	ts      clock.Timestamp  // F2
 	pending []kv.ClosedRange // not applied so far; ascending in both
+	pace    pace
+	waits   []*closedWait
+	waiting atomic.Bool // whether anybody is in waits
 }
 
 // maxPending bounds what a replica that applies slowly remembers. It forgets the newest but one: what it reaches first
@@ -175,12 +180,28 @@ func (s *Store) CloseTimestamps() func(to kv.NodeID) []kv.ClosedRange {
 
 // HandleClosed takes in what another store has closed.
 func (s *Store) HandleClosed(ps []kv.ClosedRange) {
+	if len(ps) == 0 {
+		return
+	}
+	now, err := s.opts.Clock.Now()
+	at := s.opts.RT.Now()
 	for _, p := range ps {
-		if r := s.ranges.get(p.Range); r != nil {
-			r.closed.learn(p)
+		r := s.ranges.get(p.Range)
+		if r == nil {
+			continue
 		}
+		r.closed.learn(p)
+		if err == nil {
+			r.closed.mu.Lock()
+			r.closed.pace.note(at, now.Earliest, p.TS)
+			r.closed.mu.Unlock()
+		}
+		r.closed.wake(r.appliedIndex.Load())
 	}
 }
+
+// ClosedLag is Options.ClosedLag, or its default.
+func (s *Store) ClosedLag() time.Duration { return s.opts.ClosedLag }
 
 // SafeTime is a timestamp at which this store can serve a read of every range that it has a replica of. Zero: none.
 func (s *Store) SafeTime() (ts clock.Timestamp) {

@@ -16,8 +16,12 @@ func (r *Replica) readClosed(q *kv.Request) (resp kv.Response, ok bool) {
 	if read.Limit != read.ReadTS || read.MaxLimit.Forward(read.ReadTS) != read.ReadTS {
 		return failed(kv.Errorf(kv.ErrInternal, "a read at %s that any replica may serve, with limits %s and %s", read.ReadTS, read.Limit, read.MaxLimit)), true
 	}
+	hasty := r.store.opts.Unsafe.Unclosed && read.Patience > 0
+	if read.Patience > 0 && !hasty && r.closedAt().Less(read.ReadTS) && !r.awaitClosed(read.ReadTS, read.Patience) {
+		return resp, false
+	}
 	d := r.desc.Load()
-	if r.closedAt().Less(read.ReadTS) || r.replacing.Load() || !eval.InBounds(d, q) {
+	if r.closedAt().Less(read.ReadTS) && !hasty || r.replacing.Load() || !eval.InBounds(d, q) {
 		return resp, false
 	}
 	now, err := r.store.opts.Clock.Now()

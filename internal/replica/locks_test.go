@@ -223,7 +223,7 @@ func TestLocksExpire(t *testing.T) {
 		if v := b.lock(0, "k"); v != "v" {
 			t.Errorf("b: %s", v)
 		}
-		if took := h.loop.Now() - began; took < 4*time.Second || took > 6*time.Second {
+		if took := h.loop.Now() - began; took < 2*time.Second || took > 4*time.Second {
 			t.Errorf("the lock of the dead expired after %s", took)
 		}
 	})

@@ -63,6 +63,10 @@ type Options struct {
 	// 3 s. Shorter: reads of the past are fresher, and transactions that take longer than this are pushed and have to
 	// refresh what they read. Negative: nothing is closed.
 	ClosedLag time.Duration
+	// ClosedEvery is the time between two rounds in which followers are told what is closed. 0: with the heartbeats between
+	// stores. Together with a short ClosedLag it lets followers that are far from the leaseholder serve reads of the
+	// present (package route, near.go), and costs a message to each node each time.
+	ClosedEvery time.Duration
 	// KeepEntries and KeepBytes are how much of the log is kept for followers that are slow or away; default 4096 and
 	// 16 MiB. Beyond either they need a snapshot.
 	KeepEntries uint64

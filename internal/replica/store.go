@@ -106,6 +106,9 @@ func (s *Store) Start() {
 		s.tasks.Go("range", r.run)
 	}
 	s.tasks.Go("ticks", s.runTicks)
+	if s.opts.ClosedLag > 0 && s.opts.ClosedEvery > 0 {
+		s.tasks.Go("close", s.closeOften)
+	}
 	s.tasks.Go("truncate", s.runTruncation)
 	s.tasks.Go("placement", s.runPlacement)
 	s.tasks.Go("publish", s.runPublication)

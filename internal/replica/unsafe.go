@@ -23,6 +23,8 @@ type Unsafe struct {
 	PlaceLow bool
 	// PlaceUnmarked: what such a transaction reads is not remembered in the timestamp cache (W2).
 	PlaceUnmarked bool
+	// Unclosed: a follower answers a read of the present before its timestamp is closed (F3).
+	Unclosed bool
 	// EarlyPast: the leaseholder calls what such a transaction has read or written past without waiting (W3).
 	EarlyPast bool
 }

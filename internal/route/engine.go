@@ -24,6 +24,7 @@ type item struct {
 	sent      kv.Request
 	tries     int           // that led nowhere: chooses the replica and the pause
 	redirects int           // in a row
+	near      time.Duration // it went to the replica on this node, which may wait so long (near.go)
 	after     time.Duration // not to be sent before
 	last      *kv.Error     // why the latest try failed
 	res       Result
@@ -118,6 +119,9 @@ func (e *engine) group(due []*item) (out []*batch) {
 			if _, here := d.On(e.r.o.Node); here {
 				n = e.r.o.Node // it may be able to answer; if not it says who leads
 			}
+		}
+		if it.near = e.near(it, n); it.near > 0 {
+			n = e.r.o.Node
 		}
 		if n == 0 {
 			it.fail(kv.Errorf(kv.ErrInternal, "descriptor without a voter: %s", d))
@@ -217,6 +221,9 @@ func (e *engine) prepare(b *batch) *kv.Batch {
 		if it.prep != nil {
 			it.prep(b.node, &it.sent)
 		}
+		if it.near > 0 {
+			atHand(&it.sent, it.near)
+		}
 		out.Requests[i] = it.sent
 	}
 	return out
@@ -247,7 +254,10 @@ func (e *engine) again(it *item, n kv.NodeID, why *kv.Error) {
 func (e *engine) answer(it *item, n kv.NodeID, resp *kv.Response) {
 	err := resp.Err
 	if err == nil {
-		if !anyReplica(&it.req) { // who leads is not known then
+		if it.near > 0 {
+			e.r.m.Near.WithLabelValues("served").Inc()
+		}
+		if !anyReplica(&it.sent) { // who leads is not known then
 			e.r.cache.lead(it.desc.ID, n)
 		}
 		it.done, it.res.Node, it.res.Request, it.res.Response = true, n, it.sent, resp
@@ -255,6 +265,9 @@ func (e *engine) answer(it *item, n kv.NodeID, resp *kv.Response) {
 	}
 	switch err.Code {
 	case kv.ErrNotLeaseholder:
+		if it.near > 0 {
+			e.r.m.Near.WithLabelValues("late").Inc()
+		}
 		e.r.m.retry("not leaseholder")
 		e.redirect(it, n, err)
 	case kv.ErrRangeMismatch:

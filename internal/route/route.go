@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/rt"
 )
@@ -33,6 +34,9 @@ type Options struct {
 	// Alive says whether a node was heard of lately. Nodes that were not are asked last, and an answer from them is
 	// waited for no longer. Nil: all are alive.
 	Alive func(kv.NodeID) bool
+	// ClosesIn is how long this node's replica of a range will need, it seems, until it can serve a read at a timestamp as the
+	// leaseholder would; false: that cannot be told. Nil: reads of the present go to leaseholders.
+	ClosesIn func(kv.RangeID, clock.Timestamp) (time.Duration, bool)
 	// Limit is how long a request is tried if its context has no earlier deadline (see WithDeadline). Default 20 s.
 	Limit time.Duration
 	// CallLimit is how long one answer is waited for. A range may let a request wait for other transactions for about

@@ -41,6 +41,7 @@ func (s *Server) openNode(ctx context.Context, l net.Listener) error {
 		Self: kv.NodeInfo{RPCAddr: s.addrs.RPC, SQLAddr: s.addrs.SQL, HTTPAddr: s.addrs.HTTP, Version: s.opts.Version,
 			Source: s.clock.Status().Source},
 		Bootstrap: len(s.opts.Join) == 0, Join: s.askToJoin, RefuseJoin: s.refuseJoin,
+		ClosedLag: s.opts.ClosedLag, ClosedEvery: s.opts.ClosedEvery,
 	})
 	if err != nil {
 		return err

@@ -27,6 +27,10 @@ type Options struct {
 	MaxUncertainty time.Duration
 	// Ordering of sessions that do not choose one; default txn.Wait. txn.Uncertainty gives up strictness.
 	Ordering txn.Ordering
+	// ClosedLag is how far behind the present timestamps are closed in ranges that this node leads; default 3 s. ClosedEvery is how
+	// often followers are told; default with each heartbeat. Both short, followers that are far serve reads of the present
+	// themselves; writers that take longer than the lag are pushed (package replica).
+	ClosedLag, ClosedEvery time.Duration
 	// Cache is the size of the block cache in bytes; default 128 MiB.
 	Cache int64
 	// Delay is added to every message to another node, to stand in for distance; default none.
@@ -55,6 +59,10 @@ func (o *Options) check() (clock.Source, error) {
 	src, err := ParseClock(o.Clock)
 	if err != nil {
 		faults = append(faults, err)
+	}
+	if o.ClosedLag < 0 || o.ClosedEvery < 0 || o.ClosedEvery > 0 && o.ClosedEvery < time.Millisecond {
+		faults = append(faults, fmt.Errorf("closed lag %s and interval %s must not be negative, and the interval at least 1ms: each time every other node gets a message",
+			o.ClosedLag, o.ClosedEvery))
 	}
 	if o.Delay < 0 || o.Cache < 0 || o.MaxUncertainty < 0 {
 		faults = append(faults, fmt.Errorf("delay %s, cache %d and maximum uncertainty %s must not be negative", o.Delay, o.Cache, o.MaxUncertainty))

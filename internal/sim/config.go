@@ -75,6 +75,8 @@ type Config struct {
 	LiveWithin time.Duration
 	// ClosedLag is how far behind the present timestamps are closed; short: transactions are pushed by that.
 	ClosedLag time.Duration
+	// ClosedEvery is how often followers are told, beside heartbeats; 0: never.
+	ClosedEvery time.Duration
 
 	// MaxSteps is about ten times the task switches that a busy run takes. A cluster that needs more storms itself with
 	// messages.
@@ -154,6 +156,13 @@ func Draw(seed uint64) Config {
 	}
 	if r.IntN(2) == 0 {
 		c.Spill = []int{1, 1, 300, 1000}[r.IntN(4)]
+	}
+	if r.IntN(3) == 0 {
+		c.ClosedEvery = logUniform(r, 2*time.Millisecond, 100*time.Millisecond)
+		if r.IntN(2) == 0 { // so that what is far reads at hand
+			c.ClosedLag, c.Far = logUniform(r, time.Millisecond, 20*time.Millisecond), logUniform(r, 20*time.Millisecond, 80*time.Millisecond)
+			c.Request = max(c.Request, 6*(c.Weather.Base+c.Weather.Jitter+c.Far))
+		}
 	}
 	return c
 }

@@ -60,6 +60,16 @@ var Controls = []Control{
 		}},
 	{Name: "early-past", Breaks: "rule 2 at the leaseholder: it calls past what is not", Within: 20,
 		Change: func(c *Config) { c.UnsafeReplicas = replica.Unsafe{EarlyPast: true} }},
+	{Name: "unclosed-reads", Breaks: "F3: a follower does not wait until a read of the present is closed", Within: 20,
+		Change: func(c *Config) {
+			c.UnsafeReplicas = replica.Unsafe{Unclosed: true}
+			c.Far, c.ClosedLag, c.ClosedEvery = 60*time.Millisecond, 2*time.Millisecond, 2*time.Millisecond
+			c.Weather = Weather{Base: 100 * time.Microsecond, Jitter: 100 * time.Microsecond}
+			for i := range c.Clocks {
+				c.Clocks[i] = clock.Conditions{Bound: 2 * time.Millisecond}
+			}
+			c.Clients, c.FaultFor, c.MaxSteps = 3, 4*time.Second, 4_000_000
+		}},
 	{Name: "broken-promises", Breaks: "P1: stores vote against the leader that they promised not to", Within: 20,
 		Change: func(c *Config) {
 			c.UnsafePromises = cluster.Unsafe{BreakPromises: true}

@@ -12,7 +12,7 @@ type Info struct {
 	ID    kv.TxnID
 	State string          // "open", "locking": a locking read is under way, "committing", "committed", "aborted"
 	Read  clock.Timestamp // r, so far; zero before the first access
-	// Keys and Bytes are written and not sent yet.
+	// Keys and Bytes have been written; a key may count more than once in a large transaction.
 	Keys, Bytes int
 	// Locked is how many keys its locking reads have found, Ranges how many ranges may have locks of it.
 	Locked, Ranges int
@@ -32,7 +32,7 @@ type watched struct {
 // Info may be asked for at any time, from any task.
 func (t *Txn) Info() Info {
 	t.mu.Lock()
-	i := Info{ID: t.id, State: t.state.String(), Read: t.ord.r, Keys: t.writes.keys(), Bytes: t.writes.bytes,
+	i := Info{ID: t.id, State: t.state.String(), Read: t.ord.r, Keys: t.spill.keys + t.writes.keys(), Bytes: int(t.total),
 		Locked: t.watched.locked, Locking: t.watched.locking, Waited: t.watched.waited}
 	if t.watched.lockers > 0 {
 		i.Locking += t.db.o.RT.Now() - t.watched.since

@@ -49,6 +49,7 @@ type spill struct {
 	round  *round // under way
 	// lowest and highest are where intents have landed.
 	lowest, highest clock.Timestamp
+	keys            int    // that intents have been laid for, or are about to be
 	decided         uint64 // writes that had landed when the round began
 	spans           readSet
 	stop            func() // heartbeats
@@ -120,12 +121,13 @@ func (t *Txn) beginRound() {
 	marks := t.writes.marks.newest()
 	r := &round{puts: t.writes.send(), done: t.db.o.RT.NewSignal()}
 	s.round = r
+	s.keys += len(r.puts)
 	first := s.anchor == nil
 	if first {
 		s.anchor, s.spans.limit = r.puts[0].Key, maxSpillSpans
 	}
 	req := kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: s.anchor, ReadTS: t.ord.r, CommitTS: t.ord.r,
-		Coord: t.db.o.Process, Ignored: t.writes.ignored, Marks: marks}
+		Coord: t.db.o.Process, Wait: t.wait, Ignored: t.writes.ignored, Marks: marks}
 	if t.locks != nil {
 		req.Owner = &t.locks.owner
 	}

@@ -21,6 +21,9 @@ func TestScriptsWithSpilling(t *testing.T) {
 			c.waitReplicated()
 			for _, f := range files {
 				name := strings.TrimSuffix(filepath.Base(f), ".txt")
+				if name == "atcommit" { // the one thing that shows: there is nothing left to wait at the commit
+					continue
+				}
 				t.Run(name, func(t *testing.T) { runScript(t, c, f, stage{db: "d_" + name}) })
 			}
 			if c.nodes[0].node.DB.Stats().Spilled == 0 {
