@@ -7,13 +7,15 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/rt"
+	"github.com/longitude-db/longitude/internal/storage"
 )
 
 // logJob is what one Ready of one range has to make durable.
 type logJob struct {
 	r       *Replica
-	append  *raftpb.Message // its entries, and the responses that wait for them; nil: none
+	append  *raftpb.Message // its entries, written after sets, and the responses that wait for them; nil: none
 	restart *entryID        // after a snapshot: the log is emptied and begins here
 	sets    []pair
 	clears  []pair // from, to
@@ -46,9 +48,6 @@ func (r *Replica) append(m *raftpb.Message) {
 			j.clears = append(j.clears, pair{entryKey(r.id, end+1), entryKey(r.id, old+1)})
 		}
 		r.raftLog.submitted = es[len(es)-1].GetIndex()
-		for _, e := range es {
-			j.sets = append(j.sets, pair{entryKey(r.id, e.GetIndex()), mustMarshal(e)})
-		}
 	}
 	r.submit(j)
 }
@@ -126,6 +125,14 @@ func (w *logWriter) write(jobs []*logJob) error {
 				return err
 			}
 		}
+		if j.append == nil {
+			continue
+		}
+		for _, e := range j.append.GetEntries() {
+			if err := putEntry(b, j.r.id, e); err != nil {
+				return err
+			}
+		}
 	}
 	began := w.s.opts.RT.Now()
 	w.delay()
@@ -136,6 +143,14 @@ func (w *logWriter) write(jobs []*logJob) error {
 	w.s.opts.Metrics.LogSync.Observe((w.s.opts.RT.Now() - began).Seconds())
 	w.s.opts.Metrics.LogBatch.Observe(float64(len(jobs)))
 	return nil
+}
+
+// putEntry encodes an entry where it goes.
+func putEntry(b *storage.Batch, id kv.RangeID, e *raftpb.Entry) error {
+	op := b.SetDeferred(entryKeyBytes, sizeEntry(e))
+	appendEntryKey(op.Key[:0], id, e.GetIndex())
+	appendEntry(op.Value[:0], e)
+	return op.Finish()
 }
 
 func (w *logWriter) delay() {

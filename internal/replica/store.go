@@ -9,7 +9,6 @@ import (
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/keys"
@@ -239,8 +238,8 @@ func (s *Store) HandleRaft(b *kv.RaftBatch) {
 			return
 		}
 		rm := &b.Messages[i]
-		m := &raftpb.Message{}
-		if err := proto.Unmarshal(rm.Data, m); err != nil || m.GetType() == raftpb.MsgSnap {
+		m, err := decodeRaft(rm.Data)
+		if err != nil || m.GetType() == raftpb.MsgSnap {
 			s.opts.Log.Warn("raft message ignored", "range", uint64(rm.Range), "err", err)
 			continue
 		}
