@@ -2,6 +2,7 @@ package replica
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/raft/v3/raftpb"
@@ -69,6 +70,7 @@ func mustMarshal(m proto.Message) []byte {
 type logWriter struct {
 	s     *Store
 	queue *rt.Queue[*logJob]
+	began atomic.Int64 // when the write that is under way began, 0: none is; in the runtime's time, plus one
 }
 
 // lazyLimit is how long, and lazyJobs how many, writes that nobody waits for are put off: they go with the next sync.
@@ -135,6 +137,8 @@ func (w *logWriter) write(jobs []*logJob) error {
 		}
 	}
 	began := w.s.opts.RT.Now()
+	w.began.Store(int64(began) + 1)
+	defer w.began.Store(0)
 	w.delay()
 	if err := w.s.opts.Engines.CommitLog(b); err != nil {
 		return err

@@ -218,6 +218,9 @@ type tick struct{}
 func (tick) handle(r *Replica) {
 	defer r.tellStats()
 	if r.leading() {
+		if r.store.Stalled() != "" {
+			return // stall.go
+		}
 		r.rn.Tick()
 		r.observe()
 		r.startLease()

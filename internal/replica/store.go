@@ -71,7 +71,7 @@ func NewStore(o Options) (*Store, error) {
 	s := &Store{opts: o, tasks: rt.NewGroup(o.RT)}
 	s.pushes = s.newPushes()
 	s.ranges.init()
-	s.writer = logWriter{s: s, queue: rt.NewQueue[*logJob](o.RT, 0)}
+	s.writer.s, s.writer.queue = s, rt.NewQueue[*logJob](o.RT, 0)
 	s.outbox = outbox{s: s, queue: rt.NewQueue[outgoing](o.RT, maxOutbox)}
 	s.sending.limit = maxSending
 	s.publish = rt.NewQueue[struct{}](o.RT, 1)
