@@ -242,7 +242,24 @@ func (r *Replica) evaluateWith(pushed map[kv.TxnID]clock.Timestamp, fn func(*eva
 	if rd := res.Response.Read; rd != nil && rd.Bumped > 0 {
 		r.store.opts.Metrics.Bumps.Add(float64(rd.Bumped))
 	}
+	r.store.counted(res.Response.Read)
 	return d, view, res, nil
+}
+
+// counted notes what a read has counted instead of returning it, if that is what it did.
+func (s *Store) counted(rd *kv.ReadResponse) {
+	if rd == nil {
+		return
+	}
+	n := int64(0)
+	for i := range rd.Rows {
+		for _, c := range rd.Rows[i].Counts {
+			n += c
+		}
+	}
+	if n > 0 {
+		s.opts.Metrics.CountedRows.Add(float64(n))
+	}
 }
 
 // administer serves a request to change the range itself.
