@@ -45,6 +45,8 @@ type Options struct {
 	// Fenced, if set, is called when a majority of the nodes has come to disprove our clock, after it has been fenced. It
 	// must not block.
 	Fenced func()
+	// Stalled, if set, says why this store can do no work at present; "": it can (P7). It must not block.
+	Stalled func() string
 	// Unsafe is for negative controls alone.
 	Unsafe  Unsafe
 	Metrics *Metrics
@@ -96,6 +98,7 @@ type Cluster struct {
 	vote      *clock.Vote
 	onSupport []func()
 	stopped   bool
+	stalled   bool // when it beat last
 
 	began time.Duration // on the runtime's clock; before that nobody was heard
 
@@ -147,13 +150,14 @@ func (c *Cluster) beat() bool {
 	c.judge()
 	now, clockErr := c.opts.Clock.Now()
 	claimed, disproved, _ := c.claim()
+	stalled := c.isStalled()
 	c.mu.Lock()
 	if c.stopped {
 		c.mu.Unlock()
 		return false
 	}
 	var want clock.Instant
-	if clockErr == nil {
+	if clockErr == nil && !stalled {
 		want = c.promises.want(now)
 	}
 	c.mu.Unlock()
@@ -185,6 +189,28 @@ func (c *Cluster) beat() bool {
 		c.handleAsk(c.opts.Self.ID, want)
 	}
 	return true
+}
+
+// isStalled is P7; it says so in the log when it begins and when it is over.
+func (c *Cluster) isStalled() bool {
+	why := ""
+	if c.opts.Stalled != nil {
+		why = c.opts.Stalled()
+	}
+	c.mu.Lock()
+	was := c.stalled
+	c.stalled = why != ""
+	c.mu.Unlock()
+	switch {
+	case why != "" && !was:
+		c.opts.Metrics.Stalled.Set(1)
+		c.opts.Log.Error("this store can do no work: it lets its leases run out, so that other nodes serve its ranges", "why", why,
+			"hint", "look at the disk (iostat, dmesg); it takes part again by itself when the disk does")
+	case why == "" && was:
+		c.opts.Metrics.Stalled.Set(0)
+		c.opts.Log.Info("this store can work again")
+	}
+	return why != ""
 }
 
 // HandleLiveness takes in a peer's heartbeat.

@@ -16,6 +16,8 @@
 //	P6  A node whose clock a majority disproves (clock.Vote) fences it before it handles another message: from then on it
 //	    asks for no promises and gives none. It goes on sending heartbeats with what its clock claims, and takes the fence
 //	    away when the others agree with that again.
+//	P7  A store that cannot do its work (Options.Stalled: its disk stands still) asks for no promises, not of itself either,
+//	    until it can: those that it has run out, and others lead its ranges.
 //
 // HAZARD: P1 compares a reading of v with an instant of s's clock. If one of them is outside its bound, v may be released
 // while s still relies on the promise: two replicas of a range may then use a lease at once (package replica, L1).

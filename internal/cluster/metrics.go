@@ -11,6 +11,7 @@ type Metrics struct {
 	Known   prometheus.Gauge
 	Alive   prometheus.Gauge
 	Guilty  prometheus.Gauge
+	Stalled prometheus.Gauge
 }
 
 // NewMetrics makes the collectors.
@@ -28,11 +29,12 @@ func NewMetrics() *Metrics {
 		Synced:  counter("promise_syncs_total", "Times that the high water of promises was made durable."),
 		Known:   gauge("nodes_known", "Nodes that this node knows, itself included."),
 		Alive:   gauge("nodes_alive", "Nodes heard of lately, this one included."),
+		Stalled: gauge("stalled", "1 while this store asks for no promises because its disk stands still."),
 		Guilty:  gauge("clocks_disproved", "Nodes whose clocks a majority of the nodes disproves, this one included."),
 	}
 }
 
 // Collectors lists them for registration.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.Given, m.Refused, m.Broken, m.Synced, m.Known, m.Alive, m.Guilty}
+	return []prometheus.Collector{m.Given, m.Refused, m.Broken, m.Synced, m.Known, m.Alive, m.Guilty, m.Stalled}
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/longitude-db/longitude/clock"
@@ -39,7 +38,7 @@ const (
 // benchCluster is three nodes; it lives for the whole test process's benchmarks.
 type benchCluster struct {
 	nodes    [3]*Node
-	clocks   [3]*clock.Clock
+	rpc      [3]*rpc.Metrics
 	inserted atomic.Uint64
 }
 
@@ -84,7 +83,9 @@ func (c *benchCluster) start(b *testing.B, i int) {
 	}
 	var n *Node
 	made := make(chan struct{})
+	c.rpc[i] = rpc.NewMetrics()
 	transport := rpc.New(rpc.Options{
+		Metrics: c.rpc[i],
 		Node:    func() kv.NodeID { return n.Self().ID },
 		Cluster: func() kv.ClusterID { return n.Self().Cluster },
 		Addr: func(id kv.NodeID) (string, bool) {
@@ -108,7 +109,7 @@ func (c *benchCluster) start(b *testing.B, i int) {
 	if err := n.Start(); err != nil {
 		b.Fatal(err)
 	}
-	c.nodes[i], c.clocks[i] = n, cl
+	c.nodes[i] = n
 }
 
 // rangeKey begins the i-th range, which node i+1 leads.
@@ -182,20 +183,25 @@ func cpuTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// histogram returns how often a histogram was told something, and the sum.
-func histogram(h prometheus.Histogram) (count uint64, sum float64) {
-	var m dto.Metric
-	if err := h.Write(&m); err != nil {
-		panic(err)
-	}
-	return m.GetHistogram().GetSampleCount(), m.GetHistogram().GetSampleSum()
-}
-
-// syncs counts the log's syncs of all nodes.
+// syncs counts the log's syncs of all nodes, frames the messages between them.
 func (c *benchCluster) syncs() (n uint64) {
 	for _, node := range c.nodes {
-		count, _ := histogram(node.Metrics.Replica.LogSync)
-		n += count
+		var m dto.Metric
+		if err := node.Metrics.Replica.LogSync.Write(&m); err != nil {
+			panic(err)
+		}
+		n += m.GetHistogram().GetSampleCount()
+	}
+	return n
+}
+
+func (c *benchCluster) frames() (n float64) {
+	for _, metrics := range c.rpc {
+		var m dto.Metric
+		if err := metrics.Sent.Write(&m); err != nil {
+			panic(err)
+		}
+		n += m.GetCounter().GetValue()
 	}
 	return n
 }
@@ -210,7 +216,7 @@ func (c *benchCluster) clients(b *testing.B, clients int, op func(n uint64) erro
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	cpu, syncs := cpuTime(), c.syncs()
+	cpu, syncs, frames := cpuTime(), c.syncs(), c.frames()
 	var n atomic.Int64
 	var wg sync.WaitGroup
 	for range clients {
@@ -230,6 +236,7 @@ func (c *benchCluster) clients(b *testing.B, clients int, op func(n uint64) erro
 	wg.Wait()
 	b.StopTimer()
 	b.ReportMetric(float64((cpuTime()-cpu).Nanoseconds())/1e3/float64(b.N), "cpu-µs/op")
+	b.ReportMetric((c.frames()-frames)/float64(b.N), "frames/op")
 	if s := c.syncs() - syncs; s > uint64(b.N/100) {
 		b.ReportMetric(float64(s)/float64(b.N), "syncs/op")
 	}

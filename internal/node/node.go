@@ -114,6 +114,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		NodesChanged: n.saveNodes, Unsafe: o.UnsafePromises,
 		Closed:  func() func(kv.NodeID) []kv.ClosedRange { return n.Store.CloseTimestamps() },
 		Vote:    o.Vote,
+		Stalled: func() string { return n.Store.Stalled() },
 		Fenced:  func() { n.rt.Go("give up", n.Store.GiveUp) },
 		Metrics: n.Metrics.Cluster, Log: n.log,
 	})
@@ -122,7 +123,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 	}
 	ro := replica.Options{
 		RT: n.rt, Clock: o.Clock, Engines: o.Engines, Transport: o.Transport, Cluster: n.Cluster, Node: n.self.ID,
-		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick, ClosedLag: o.ClosedLag, ClosedEvery: o.ClosedEvery,
+		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick, StallLimit: o.Promise, ClosedLag: o.ClosedLag, ClosedEvery: o.ClosedEvery,
 		Push: n.push, Resolve: n.resolve, Stamped: n.stamps.covers,
 		Publish: func(d kv.RangeDescriptor) error {
 			return n.Router.PublishDescriptors(n.within(publishLimit), []kv.RangeDescriptor{d})

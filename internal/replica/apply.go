@@ -15,7 +15,7 @@ import (
 // reports whether the node can go on. An error here is always local (a failed disk, damaged data) and stops the node;
 // that a command is dropped is no error, and the same on all replicas.
 func (r *Replica) apply(es []*raftpb.Entry) bool {
-	a := &application{r: r, b: r.store.opts.Engines.State.NewBatch()}
+	a := &application{r: r, b: r.store.opts.Engines.State.NewBatch(), done: make([]outcome, 0, len(es))}
 	defer func() { a.b.Close() }()
 	if r.store.opts.Unsafe.Disorder {
 		es = disorder(es)
@@ -37,10 +37,12 @@ func (r *Replica) apply(es []*raftpb.Entry) bool {
 
 // application is entries on their way into state.
 type application struct {
-	r    *Replica
-	b    *storage.Batch
-	done []outcome
-	term uint64 // of the last entry
+	r       *Replica
+	b       *storage.Batch
+	done    []outcome
+	term    uint64 // of the last entry
+	scratch []byte // for the batch of a command
+	bounds  bounds
 }
 
 // outcome is told to the proposer once the batch is visible.
@@ -70,9 +72,12 @@ func (a *application) entry(e *raftpb.Entry) error {
 	if len(data) == 0 {
 		return nil // a new leader's first entry
 	}
-	c, err := decodeCommand(data)
-	if err != nil {
+	c := command{Batch: a.scratch[:0]}
+	if err := c.decode(data); err != nil {
 		return fmt.Errorf("entry %d: %w", e.GetIndex(), err)
+	}
+	if c.Batch != nil {
+		a.scratch = c.Batch
 	}
 	if e := r.refuse(&c, e.GetTerm()); e != nil {
 		r.store.opts.Metrics.Dropped.Inc()
@@ -99,6 +104,7 @@ func (a *application) command(c *command, change *raftpb.ConfChangeV2) error {
 		if err := a.write(c.Batch); err != nil {
 			return err
 		}
+		c.Batch = nil // the next command's takes its place
 	}
 	if c.LowWater != nil {
 		r.low = r.low.Forward(c.LowWater.timestamp())
@@ -120,12 +126,14 @@ func (a *application) command(c *command, change *raftpb.ConfChangeV2) error {
 
 // write adds a command's batch, after checking that it keeps to the range (A3).
 func (a *application) write(repr []byte) error {
-	sub := a.r.store.opts.Engines.State.NewBatch()
-	defer sub.Close()
+	var sub storage.Batch // not one of the engine's, which would be used again with what repr lies in
 	if err := sub.SetRepr(repr); err != nil {
 		return fmt.Errorf("command: %w", err)
 	}
 	d := a.r.desc.Load()
+	if a.bounds.of != d {
+		a.bounds = boundsOf(d)
+	}
 	for rd := sub.Reader(); ; {
 		_, key, _, ok, err := rd.Next()
 		if err != nil {
@@ -134,16 +142,28 @@ func (a *application) write(repr []byte) error {
 		if !ok {
 			break
 		}
-		if k := key[:storage.Split(key)]; !owns(d, k[:len(k)-1]) {
+		if k := key[:storage.Split(key)]; !a.bounds.own(k[:len(k)-1]) {
 			panic(fmt.Sprintf("replica: a command writes %q, which is not in %s", key, d))
 		}
 	}
-	return a.b.Apply(sub, nil)
+	return a.b.Apply(&sub, nil)
 }
 
-// owns reports whether a key, with the local ones of its locks and records, belongs to a range.
-func owns(d *kv.RangeDescriptor, k kv.Key) bool {
-	return (d.Span.Contains(k) && !keys.IsLocal(k)) || keys.LockSpan(d.Span).Contains(k) || keys.RecordSpan(d.Span).Contains(k)
+// bounds are the keys that belong to a range: its own, and the local ones of their locks and records.
+type bounds struct {
+	of             *kv.RangeDescriptor
+	locks, records kv.Span
+}
+
+func boundsOf(d *kv.RangeDescriptor) bounds {
+	return bounds{d, keys.LockSpan(d.Span), keys.RecordSpan(d.Span)}
+}
+
+func (b *bounds) own(k kv.Key) bool {
+	if keys.IsLocal(k) {
+		return b.locks.Contains(k) || b.records.Contains(k)
+	}
+	return b.of.Span.Contains(k)
 }
 
 // describe changes the descriptor, and with it perhaps the membership.

@@ -80,7 +80,8 @@ func (r *Replica) collectRecords(found []eval.Old) *kv.Error {
 	}
 	d, view, res, kerr := r.evaluateWith(nil, func(env *eval.Env) eval.Result {
 		// The range may have been split since they were found.
-		mine := slices.DeleteFunc(found, func(o eval.Old) bool { return !owns(env.Desc, o.Key) })
+		here := boundsOf(env.Desc)
+		mine := slices.DeleteFunc(found, func(o eval.Old) bool { return !here.own(o.Key) })
 		return eval.CollectRecords(env, mine)
 	})
 	if kerr == nil {

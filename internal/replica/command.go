@@ -51,10 +51,11 @@ func (c *command) encode() ([]byte, error) {
 	return c.MarshalMsg(b)
 }
 
-func decodeCommand(data []byte) (c command, err error) {
+// decode reads what encode made. Batch is read into the room that it has.
+func (c *command) decode(data []byte) error {
 	if len(data) == 0 || data[0] != formatV1 {
-		return c, fmt.Errorf("command %.8x: %w", data, errFormat)
+		return fmt.Errorf("command %.8x: %w", data, errFormat)
 	}
-	_, err = c.UnmarshalMsg(data[1:])
-	return c, err
+	_, err := c.UnmarshalMsg(data[1:])
+	return err
 }

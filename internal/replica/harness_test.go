@@ -148,6 +148,7 @@ func (m *member) start(bootstrap bool) {
 		RT: m.rt, Clock: m.clock, Transport: m, Self: kv.NodeInfo{ID: m.id, Started: h.now()}, Nodes: append(infos, kv.NodeInfo{ID: 1}),
 		HighWater: high, Log: log,
 		Closed:  func() func(kv.NodeID) []kv.ClosedRange { return m.s.CloseTimestamps() },
+		Stalled: func() string { return m.s.Stalled() },
 		Persist: func(t clock.Instant) error { return eng.SetNote("high", []byte(fmt.Sprint(t))) },
 	})
 	if err != nil {

@@ -18,7 +18,8 @@ type leaseUse struct {
 	voters  func() []kv.NodeID
 	metrics *Metrics
 	lost    func() // called when the lease ends or begins; it does not block
-	early   bool   // Unsafe.EarliestLease
+	stalled func() string
+	early   bool // Unsafe.EarliestLease
 
 	mu   sync.Mutex
 	core leaseCore
@@ -36,7 +37,7 @@ type leaseView struct {
 }
 
 func newLeaseUse(s *Store, voters func() []kv.NodeID) *leaseUse {
-	l := &leaseUse{cluster: s.opts.Cluster, clock: s.opts.Clock, node: s.opts.Node, voters: voters, metrics: s.opts.Metrics, early: s.opts.Unsafe.EarliestLease}
+	l := &leaseUse{cluster: s.opts.Cluster, clock: s.opts.Clock, node: s.opts.Node, voters: voters, metrics: s.opts.Metrics, stalled: s.Stalled, early: s.opts.Unsafe.EarliestLease}
 	l.core.self = s.opts.Node
 	return l
 }
@@ -59,6 +60,9 @@ func (l *leaseUse) check(ts clock.Timestamp) (*leaseView, *kv.Error) {
 	}
 	if !v.serves(now, ts) {
 		l.metrics.LeaseRefused.Inc()
+		if why := l.stalled(); why != "" {
+			return nil, kv.Errorf(kv.ErrUnavailable, "node %d lets its lease of term %d run out: %s", l.node, v.term, why)
+		}
 		return nil, kv.Errorf(kv.ErrUnavailable, "lease of term %d ends at %d: too early for %s at latest %d", v.term, v.until, ts, now.Latest)
 	}
 	// First served, then the view again: a lease that begins anew on this replica takes the view away first and reads

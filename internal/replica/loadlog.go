@@ -69,8 +69,8 @@ func (l *raftLog) loadLast() (entryID, error) {
 	if err != nil {
 		return entryID{}, err
 	}
-	e := &raftpb.Entry{}
-	if err := proto.Unmarshal(v, e); err != nil {
+	e, err := decodeEntry(v)
+	if err != nil {
 		return entryID{}, fmt.Errorf("r%d: the last entry is damaged: %w", l.id, err)
 	}
 	if e.GetIndex() <= l.trunc.index {

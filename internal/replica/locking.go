@@ -31,6 +31,9 @@ type locking struct {
 
 // locking begins a request's dealings with locks.
 func (r *Replica) locking(q *kv.Request) *locking {
+	if q.Write == nil && (q.Read == nil || q.Read.Lock == nil) {
+		return nil
+	}
 	l := &locking{r: r, q: q, limit: r.store.opts.RequestLimit, begun: r.store.opts.RT.Now()}
 	switch {
 	case q.Read != nil && q.Read.Lock != nil:

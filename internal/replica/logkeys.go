@@ -18,13 +18,22 @@ const (
 	logTruncated = 't'
 )
 
+const entryKeyBytes = 1 + 8 + 1 + 8
+
 func logKey(id kv.RangeID, kind byte) []byte {
-	k := make([]byte, 0, 18)
+	return appendLogKey(make([]byte, 0, entryKeyBytes), id, kind)
+}
+
+func appendLogKey(k []byte, id kv.RangeID, kind byte) []byte {
 	return append(binary.BigEndian.AppendUint64(append(k, logPrefix), uint64(id)), kind)
 }
 
 func entryKey(id kv.RangeID, index uint64) []byte {
-	return binary.BigEndian.AppendUint64(logKey(id, logEntry), index)
+	return appendEntryKey(make([]byte, 0, entryKeyBytes), id, index)
+}
+
+func appendEntryKey(k []byte, id kv.RangeID, index uint64) []byte {
+	return binary.BigEndian.AppendUint64(appendLogKey(k, id, logEntry), index)
 }
 
 // entryID is a position of a log.

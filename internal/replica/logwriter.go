@@ -2,18 +2,21 @@ package replica
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/rt"
+	"github.com/longitude-db/longitude/internal/storage"
 )
 
 // logJob is what one Ready of one range has to make durable.
 type logJob struct {
 	r       *Replica
-	append  *raftpb.Message // its entries, and the responses that wait for them; nil: none
+	append  *raftpb.Message // its entries, written after sets, and the responses that wait for them; nil: none
 	restart *entryID        // after a snapshot: the log is emptied and begins here
 	sets    []pair
 	clears  []pair // from, to
@@ -46,9 +49,6 @@ func (r *Replica) append(m *raftpb.Message) {
 			j.clears = append(j.clears, pair{entryKey(r.id, end+1), entryKey(r.id, old+1)})
 		}
 		r.raftLog.submitted = es[len(es)-1].GetIndex()
-		for _, e := range es {
-			j.sets = append(j.sets, pair{entryKey(r.id, e.GetIndex()), mustMarshal(e)})
-		}
 	}
 	r.submit(j)
 }
@@ -70,6 +70,7 @@ func mustMarshal(m proto.Message) []byte {
 type logWriter struct {
 	s     *Store
 	queue *rt.Queue[*logJob]
+	began atomic.Int64 // when the write that is under way began, 0: none is; in the runtime's time, plus one
 }
 
 // lazyLimit is how long, and lazyJobs how many, writes that nobody waits for are put off: they go with the next sync.
@@ -126,8 +127,18 @@ func (w *logWriter) write(jobs []*logJob) error {
 				return err
 			}
 		}
+		if j.append == nil {
+			continue
+		}
+		for _, e := range j.append.GetEntries() {
+			if err := putEntry(b, j.r.id, e); err != nil {
+				return err
+			}
+		}
 	}
 	began := w.s.opts.RT.Now()
+	w.began.Store(int64(began) + 1)
+	defer w.began.Store(0)
 	w.delay()
 	if err := w.s.opts.Engines.CommitLog(b); err != nil {
 		return err
@@ -136,6 +147,14 @@ func (w *logWriter) write(jobs []*logJob) error {
 	w.s.opts.Metrics.LogSync.Observe((w.s.opts.RT.Now() - began).Seconds())
 	w.s.opts.Metrics.LogBatch.Observe(float64(len(jobs)))
 	return nil
+}
+
+// putEntry encodes an entry where it goes.
+func putEntry(b *storage.Batch, id kv.RangeID, e *raftpb.Entry) error {
+	op := b.SetDeferred(entryKeyBytes, sizeEntry(e))
+	appendEntryKey(op.Key[:0], id, e.GetIndex())
+	appendEntry(op.Value[:0], e)
+	return op.Finish()
 }
 
 func (w *logWriter) delay() {

@@ -52,9 +52,16 @@ func (r *Replica) turn(evs []event) (rest []event, ok bool) {
 		r.fatal(fmt.Errorf("the log cannot be read: %w", broken))
 		ok = false
 	}()
-	for _, ev := range evs {
-		rest = rest[1:]
-		ev.handle(r)
+	for len(rest) > 0 {
+		if n := together(rest); n > 1 {
+			now := rest[:n]
+			rest = rest[n:]
+			r.proposals.submitAll(now)
+		} else {
+			ev := rest[0]
+			rest = rest[1:]
+			ev.handle(r)
+		}
 		r.observe()
 	}
 	for r.rn.HasReady() && !r.store.stopped() {
@@ -211,6 +218,9 @@ type tick struct{}
 func (tick) handle(r *Replica) {
 	defer r.tellStats()
 	if r.leading() {
+		if r.store.Stalled() != "" {
+			return // stall.go
+		}
 		r.rn.Tick()
 		r.observe()
 		r.startLease()

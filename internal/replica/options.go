@@ -56,6 +56,9 @@ type Options struct {
 	// than that, though not within a tenth of the interval; default 48 MiB. Less: there is less to replay after a crash, and
 	// state is written and merged more often, which costs more than anything else of a write.
 	FlushBytes int64
+	// StallLimit is how long a write of the log may take before the store lets its leases run out; default 2 s. Shorter: the
+	// ranges of a node whose disk stands still are served by others sooner, and a slow disk loses leases more often.
+	StallLimit time.Duration
 	// CollectInterval is the time between two searches for records of finished transactions that are no longer needed;
 	// default 1 min. Records are kept for eval.Retention in any case.
 	CollectInterval time.Duration
@@ -103,6 +106,7 @@ func (o *Options) fill() error {
 	o.LockPatience = min(o.LockPatience, o.RequestLimit/4)
 	set(&o.FlushInterval, 30*time.Second)
 	set(&o.FlushBytes, 48<<20)
+	set(&o.StallLimit, 2*time.Second)
 	set(&o.CollectInterval, time.Minute)
 	set(&o.ClosedLag, 3*time.Second)
 	set(&o.KeepEntries, 4096)

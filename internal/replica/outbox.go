@@ -1,7 +1,7 @@
 package replica
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 
 	"go.etcd.io/raft/v3/raftpb"
@@ -43,21 +43,20 @@ func (o *outbox) run() {
 		if o.s.stopped() {
 			continue
 		}
-		batches, sizes := map[kv.NodeID]*kv.RaftBatch{}, map[kv.NodeID]int{}
-		for _, it := range items {
-			b := batches[it.to]
-			if b == nil || sizes[it.to] > batchBytes {
-				if b != nil {
-					o.s.opts.Transport.Send(it.to, &kv.Message{To: it.to, Raft: b})
-				}
-				b = &kv.RaftBatch{}
-				batches[it.to], sizes[it.to] = b, 0
+		// By node, and for each in the order of sending.
+		slices.SortStableFunc(items, func(a, b outgoing) int { return cmp.Compare(a.to, b.to) })
+		for len(items) > 0 {
+			to, n, bytes := items[0].to, 0, 0
+			for n < len(items) && items[n].to == to && bytes <= batchBytes {
+				bytes += len(items[n].m.Data)
+				n++
 			}
-			b.Messages = append(b.Messages, *it.m)
-			sizes[it.to] += len(it.m.Data)
-		}
-		for _, to := range slices.Sorted(maps.Keys(batches)) {
-			o.s.opts.Transport.Send(to, &kv.Message{To: to, Raft: batches[to]})
+			b := &kv.RaftBatch{Messages: make([]kv.RaftMessage, n)}
+			for i := range n {
+				b.Messages[i] = *items[i].m
+			}
+			items = items[n:]
+			o.s.opts.Transport.Send(to, &kv.Message{To: to, Raft: b})
 		}
 	}
 }
@@ -68,7 +67,7 @@ func (r *Replica) wrap(m *raftpb.Message, since clock.Instant) *kv.RaftMessage {
 		Range: r.id,
 		From:  kv.Replica{Node: r.store.opts.Node, ID: r.rid},
 		To:    kv.Replica{Node: r.nodeOf(m.GetTo()), ID: kv.ReplicaID(m.GetTo())},
-		Data:  mustMarshal(m),
+		Data:  encodeRaft(m),
 		Since: since,
 	}
 	if d := r.desc.Load(); d != nil {

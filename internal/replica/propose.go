@@ -9,6 +9,7 @@ import (
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/rt"
@@ -89,27 +90,83 @@ type proposeEvent proposal
 
 func (ev *proposeEvent) handle(r *Replica) { r.proposals.submit((*proposal)(ev)) }
 
-func (p *proposals) submit(q *proposal) {
+// A step that proposes several commands at once has at most so many, and so many bytes beside the last one.
+const (
+	maxStepCommands = 256
+	maxStepBytes    = 1 << 20
+)
+
+// together is how many of the events, from the first on, are commands that one step can propose. Raft sends what a step
+// proposes in one message to each follower, who answers it once; and there are as many when clients are many as when they
+// are few.
+func together(evs []event) (n int) {
+	for bytes := 0; n < min(len(evs), maxStepCommands) && bytes < maxStepBytes; n++ {
+		ev, ok := evs[n].(*proposeEvent)
+		if !ok || ev.change != nil {
+			break
+		}
+		bytes += len(ev.data)
+	}
+	return n
+}
+
+// submitAll proposes commands in one step.
+func (p *proposals) submitAll(evs []event) {
 	r := p.r
-	// A2, the first of the pair; apply has the second.
-	if !r.leading() || r.soft.term != q.cmd.Term {
-		p.finish(q, kv.Errorf(kv.ErrUnavailable, "the lease of term %d is over", q.cmd.Term))
+	es := make([]*raftpb.Entry, 0, len(evs))
+	list := make([]*proposal, 0, len(evs))
+	for _, ev := range evs {
+		q := (*proposal)(ev.(*proposeEvent))
+		if !p.current(q) {
+			continue
+		}
+		es, list = append(es, &raftpb.Entry{Data: q.data}), append(list, q)
+	}
+	if len(list) == 0 {
 		return
 	}
-	var err error
+	err := r.rn.Step(&raftpb.Message{Type: raftpb.MsgProp.Enum(), From: proto.Uint64(uint64(r.rid)), Entries: es})
+	if errors.Is(err, raft.ErrProposalDropped) && len(list) > 1 {
+		for _, q := range list { // some of them may be taken
+			p.submit(q)
+		}
+		return
+	}
+	for _, q := range list {
+		p.submitted(q, err)
+	}
+}
+
+// current is A2, the first of the pair; apply has the second.
+func (p *proposals) current(q *proposal) bool {
+	if r := p.r; r.leading() && r.soft.term == q.cmd.Term {
+		return true
+	}
+	p.finish(q, kv.Errorf(kv.ErrUnavailable, "the lease of term %d is over", q.cmd.Term))
+	return false
+}
+
+func (p *proposals) submit(q *proposal) {
+	if !p.current(q) {
+		return
+	}
 	if q.change != nil {
 		q.change.Context = q.data
-		err = r.rn.ProposeConfChange(q.change)
+		p.submitted(q, p.r.rn.ProposeConfChange(q.change))
 	} else {
-		err = r.rn.Propose(q.data)
+		p.submitted(q, p.r.rn.Propose(q.data))
 	}
+}
+
+// submitted takes in whether Raft has taken a command.
+func (p *proposals) submitted(q *proposal, err error) {
 	switch {
 	case errors.Is(err, raft.ErrProposalDropped):
 		p.finish(q, kv.Errorf(kv.ErrUnavailable, "the command was not taken: too much is uncommitted, or the lease is being handed over"))
 	case err != nil:
 		p.finish(q, kv.Errorf(kv.ErrInternal, "%v", err))
 	default:
-		r.store.opts.Metrics.Proposals.Inc()
+		p.r.store.opts.Metrics.Proposals.Inc()
 		q.data = nil // Raft has it
 		p.pending[q.cmd.ID] = q
 	}

@@ -7,7 +7,6 @@ import (
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/storage"
@@ -97,7 +96,7 @@ func (l *raftLog) Entries(lo, hi, maxSize uint64) ([]*raftpb.Entry, error) {
 	es := l.cache[lo-first : hi-first]
 	size := uint64(0)
 	for i, e := range es {
-		if size += uint64(proto.Size(e)); size > maxSize && i > 0 {
+		if size += uint64(sizeEntry(e)); size > maxSize && i > 0 {
 			es = es[:i]
 			break
 		}
@@ -138,8 +137,8 @@ func (l *raftLog) readDisk(lo, hi, maxSize uint64) (es []*raftpb.Entry, err erro
 		if size += uint64(len(v)); size > maxSize && len(es) > 0 {
 			return es, nil
 		}
-		e := &raftpb.Entry{}
-		if err := proto.Unmarshal(v, e); err != nil || e.GetIndex() != lo {
+		e, err := decodeEntry(bytes.Clone(v))
+		if err != nil || e.GetIndex() != lo {
 			return nil, fmt.Errorf("r%d: entry %d is damaged (index %d): %v", l.id, lo, e.GetIndex(), err)
 		}
 		es = append(es, e)

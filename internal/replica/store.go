@@ -9,7 +9,6 @@ import (
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/keys"
@@ -72,7 +71,7 @@ func NewStore(o Options) (*Store, error) {
 	s := &Store{opts: o, tasks: rt.NewGroup(o.RT)}
 	s.pushes = s.newPushes()
 	s.ranges.init()
-	s.writer = logWriter{s: s, queue: rt.NewQueue[*logJob](o.RT, 0)}
+	s.writer.s, s.writer.queue = s, rt.NewQueue[*logJob](o.RT, 0)
 	s.outbox = outbox{s: s, queue: rt.NewQueue[outgoing](o.RT, maxOutbox)}
 	s.sending.limit = maxSending
 	s.publish = rt.NewQueue[struct{}](o.RT, 1)
@@ -242,8 +241,8 @@ func (s *Store) HandleRaft(b *kv.RaftBatch) {
 			return
 		}
 		rm := &b.Messages[i]
-		m := &raftpb.Message{}
-		if err := proto.Unmarshal(rm.Data, m); err != nil || m.GetType() == raftpb.MsgSnap {
+		m, err := decodeRaft(rm.Data)
+		if err != nil || m.GetType() == raftpb.MsgSnap {
 			s.opts.Log.Warn("raft message ignored", "range", uint64(rm.Range), "err", err)
 			continue
 		}

@@ -26,6 +26,13 @@ func (r *real) After(d time.Duration, fn func()) (stop func() bool) {
 	return time.AfterFunc(d, fn).Stop
 }
 
+// timers are used again: most waits end before their limit.
+var timers = sync.Pool{New: func() any {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}}
+
 type realSignal struct {
 	once sync.Once
 	ch   chan struct{}
@@ -53,8 +60,10 @@ func (s *realSignal) Wait(limit time.Duration) bool {
 	if limit <= 0 {
 		return false
 	}
-	t := time.NewTimer(limit)
-	defer t.Stop()
+	t := timers.Get().(*time.Timer)
+	t.Reset(limit)
+	defer timers.Put(t)
+	defer t.Stop() // after which nothing is in its channel
 	select {
 	case <-s.ch:
 		return true

@@ -27,6 +27,7 @@ type buffer struct {
 type buffered struct {
 	key      kv.Key
 	versions []version
+	first    [1]version // is all that most keys need
 }
 
 type version struct {
@@ -56,9 +57,11 @@ func (b *buffer) put(key kv.Key, value []byte, insert bool) bool {
 			return false
 		}
 	}
-	e, ok := b.tree.Get(&buffered{key: key})
-	if !ok {
-		e = &buffered{key: key}
+	e := &buffered{key: key}
+	if had, ok := b.tree.Get(e); ok {
+		e = had
+	} else {
+		e.versions = e.first[:0]
 		b.tree.ReplaceOrInsert(e)
 		b.bytes += len(key)
 	}

@@ -244,7 +244,9 @@ func (f *fetching) addressed(a ask, canBump bool) route.Addressed {
 func (f *fetching) answer(a ask, res *route.Result) (clock.Timestamp, error) {
 	t := f.t
 	t.mu.Lock()
-	t.observed.note(res)
+	if f.ord.r.Less(f.ord.g) { // else no limit can be lowered, now or later
+		t.observed.note(res)
+	}
 	seen, known := t.observed[res.Node]
 	t.mu.Unlock()
 	if err := res.Err; err != nil {
