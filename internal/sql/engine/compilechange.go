@@ -6,6 +6,7 @@ import (
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
 
@@ -229,7 +230,7 @@ func (c *compiler) deletion(s *sqlparser.Delete, database string) form {
 // selection reads SELECT of columns of one table by its primary key.
 func (c *compiler) selection(s *sqlparser.Select, database string) form {
 	o := s.QueryOpts
-	if s.Into != nil || s.With != nil || s.Having != nil || s.Lock != nil && s.Lock.Type != "" || len(s.Comments) > 0 || len(s.GroupBy) > 0 || len(s.Window) > 0 ||
+	if s.Into != nil || s.With != nil || s.Having != nil || len(s.Comments) > 0 || len(s.GroupBy) > 0 || len(s.Window) > 0 ||
 		o.Distinct || len(o.DistinctOn) > 0 || o.StraightJoinHint || o.SQLCalcFoundRows || !c.table(s.From, database) {
 		return nil
 	}
@@ -256,10 +257,31 @@ func (c *compiler) selection(s *sqlparser.Select, database string) form {
 	if !c.answers(f) {
 		return nil
 	}
+	if s.Lock != nil && s.Lock.Type != "" {
+		return c.locking(f, s)
+	}
 	if f.where = c.where(s.Where); f.where != nil {
 		return c.ordered(f, s)
 	}
 	return c.ranged(f, s)
+}
+
+// locking reads SELECT ... FOR UPDATE of one row.
+func (c *compiler) locking(f *selectForm, s *sqlparser.Select) form {
+	switch {
+	case len(s.Lock.Tables) > 0:
+		return nil
+	case s.Lock.Type == sqlparser.ForUpdateStr:
+		f.lock = kv.LockExclusive
+	case s.Lock.Type == sqlparser.ShareModeStr:
+		f.lock = kv.LockShared
+	default:
+		return nil
+	}
+	if f.where = c.where(s.Where); f.where == nil || len(f.where.keys) != 1 {
+		return nil
+	}
+	return c.ordered(f, s)
 }
 
 // answers reports whether the result that the ordinary path gave is of the columns that were found.

@@ -56,6 +56,7 @@ type selectForm struct {
 	target
 	where   *keyCondition
 	limit   *operand
+	lock    kv.LockMode
 	columns []resultColumn
 	schema  sql.Schema
 	fields  atomic.Pointer[fieldsFor]
@@ -99,7 +100,7 @@ func (f *selectForm) perform(x *execution, sc *sql.Context, given []literal) err
 		return errOrdinary
 	}
 	t := x.s.transaction()
-	values, err := t.getMany(sc, ks)
+	values, _, err := t.getLocked(sc, ks, txn.Lock{Mode: f.lock, Wait: x.s.settings(sc).lockWait})
 	if err != nil {
 		return err
 	}
