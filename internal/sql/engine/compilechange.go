@@ -263,7 +263,7 @@ func (c *compiler) selection(s *sqlparser.Select, database string) form {
 	if f.where = c.where(s.Where); f.where != nil {
 		return c.ordered(f, s)
 	}
-	return c.ranged(f, s)
+	return c.spanned(f, s)
 }
 
 // locking reads SELECT ... FOR UPDATE of one row.
@@ -314,24 +314,4 @@ func (c *compiler) limit(f *selectForm, l *sqlparser.Limit) bool {
 	o, ok := c.operand(l.Rowcount)
 	f.limit = &o
 	return ok && l.Offset == nil && !o.negative
-}
-
-// ranged reads SELECT ... WHERE key >= 1 ORDER BY key LIMIT 10, for keys of one column.
-func (c *compiler) ranged(f *selectForm, s *sqlparser.Select) form {
-	if s.Where == nil || s.Where.Type != sqlparser.WhereStr || s.Limit == nil || len(s.OrderBy) != 1 || len(c.l.primary.parts) != 1 {
-		return nil
-	}
-	p := &c.l.primary.parts[0]
-	cmp, ok := s.Where.Expr.(*sqlparser.ComparisonExpr)
-	if !ok || cmp.Operator != sqlparser.GreaterEqualStr && cmp.Operator != sqlparser.GreaterThanStr || c.column(cmp.Left) != p.at {
-		return nil
-	}
-	if o := s.OrderBy[0]; c.column(o.Expr) != p.at || o.Direction != sqlparser.AscScr {
-		return nil
-	}
-	r := &rangeForm{selectForm: f, beyond: cmp.Operator == sqlparser.GreaterThanStr, assign: c.l.keyOf(p)}
-	if r.from, ok = c.operand(cmp.Right); !ok || !c.limit(f, s.Limit) {
-		return nil
-	}
-	return r
 }
