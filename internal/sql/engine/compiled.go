@@ -90,6 +90,7 @@ func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done b
 	p := en.plan
 	x.kind, x.query, x.digest = p.kind, r.query, p.digest
 	given := s.scratch.literals
+	x.watch()
 	err = x.repeat(sc, func() error { return x.attemptPlan(sc, p, given) })
 	if err == errOrdinary {
 		x.digest = ""
@@ -145,7 +146,7 @@ func (p *compiled) preparedFields(results sql.CharacterSetID) (fields []*querypb
 func (x *execution) attemptPlan(sc *sql.Context, p *compiled, given []literal) (err error) {
 	defer x.h.recovered(x.query, &err)
 	s := x.s
-	s.stmt = &statement{kind: p.kind, begin: p.begin, deferred: true}
+	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: p.kind, begin: p.begin, deferred: true}
 	s.stmt.atCommit = p.inserts && x.autocommit(sc)
 	s.calls = nil
 	s.latest = s.transaction()

@@ -94,6 +94,7 @@ type Engine struct {
 	statements *statements
 	sessions   *sessions
 	plans      *plans
+	open       *transactions
 	// background is the context of work that no statement waits for, or several; Close ends it, because the rest of the
 	// cluster may be gone by then, and such work would be tried until its time is up.
 	background    context.Context
@@ -135,6 +136,7 @@ func New(o Options) *Engine {
 	e.stats = newTableStats()
 	e.garbage = newCollector(e)
 	e.statements = newStatements()
+	e.open = newTransactions()
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
 	a := analyzer.NewBuilder(e.provider).Build()

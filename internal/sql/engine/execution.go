@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strconv"
@@ -30,8 +32,11 @@ type execution struct {
 	asOf    *txn.Past
 	query   string // the statement alone
 	repeats repeats
-	out     *output
-	more    bool
+	// lockUntil is how long the statement waits for locks, over all its attempts.
+	lockUntil time.Time
+	out       *output
+	more      bool
+	watching  bool // longitude.transactions has been told of the statement
 
 	digest   string     // of the query, if known
 	compiled bool       // executed by a plan
@@ -47,6 +52,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
+	x.watch()
 	if managesAccounts(stmt) {
 		return remainder, x.h.e.clientError(x.ctx, errAccounts, nil)
 	}
@@ -85,18 +91,21 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 // repeat makes attempts until one succeeds, or may not be made again (S3). Its error is as the client gets it, but for
 // errOrdinary.
 func (x *execution) repeat(sc *sql.Context, attempt func() error) error {
-	var deadline time.Time
+	start := time.Now()
+	x.lockUntil = start.Add(cmp.Or(x.s.settings(sc).lockWait, x.h.e.o.RetryLimit))
+	deadline := start.Add(x.h.e.o.RetryLimit)
 	for try := 0; ; try++ {
 		began := time.Now()
 		err := attempt()
 		if err == nil || err == errOrdinary {
 			return err
 		}
-		if try == 0 {
-			deadline = began.Add(x.h.e.o.RetryLimit)
-		}
 		t := x.s.transaction()
-		if !x.repeatable(sc, t, err) || time.Now().After(deadline) || sc.Err() != nil {
+		until := deadline
+		if t != nil && waitedFor(t.retry) {
+			until = x.lockUntil
+		}
+		if !x.repeatable(sc, t, err) || time.Now().After(until) || sc.Err() != nil {
 			return x.fail(sc, t, err)
 		}
 		why := reasonOf(t)
@@ -105,9 +114,16 @@ func (x *execution) repeat(sc *sql.Context, attempt func() error) error {
 		pause(sc, try)
 		lost := time.Since(began)
 		x.repeats.add(why, lost)
+		x.s.watched.repeated(why, lost)
 		x.h.e.m.Repeated.WithLabelValues(why).Inc()
 		x.h.e.m.RepeatTime.Add(lost.Seconds())
 	}
+}
+
+// waitedFor reports that an attempt was lost because its commit has waited for a lock for as long as it may at once.
+func waitedFor(err error) bool {
+	var k *kv.Error
+	return errors.As(err, &k) && k.Code == kv.ErrWaited
 }
 
 // reasonOf says why a transaction has to be repeated.
@@ -184,6 +200,9 @@ func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
 			own = x.h.e.clientError(sc, rerr, nil)
 		}
 	}
+	if t.retry != nil {
+		t.watched.become(fmt.Sprintf("error %d: %s", own.Num, reasonOf(t)))
+	}
 	switch {
 	case t.retry != nil, x.kind == changingCatalog, x.autocommit(sc), t.kv != nil && t.kv.Finished():
 		t.rollback(sc)
@@ -207,9 +226,11 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		return err
 	}
 	defer sc.ProcessList.EndQuery(sc)
-	x.s.stmt = &statement{kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
+	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
-	x.s.stmt.locks = x.lockPlan(sc, stmt, bindings)
+	if x.s.stmt.locks = x.lockPlan(sc, stmt, bindings); x.kind == writing {
+		x.s.stmt.scanLocks = scanLocks(sc)
+	}
 	x.s.calls = nil
 	before, _ := x.s.GetTransaction().(*tx)
 	x.s.latest = before

@@ -164,15 +164,14 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 			x = &execution{h: h, ctx: ctx, s: own, c: c, out: newOutput(own, send, h.e.o.ResultBuffer)}
 		}
 		remainder, err = x.run(sc, r)
-		h.account(x, began, err)
-		return remainder, err
+		return h.over(x, began, remainder, err)
 	}
-	h.account(x, began, err)
-	return "", err
+	return h.over(x, began, "", err)
 }
 
-// account counts a statement that is over.
-func (h *handler) account(x *execution, began time.Time, err error) {
+// over counts a statement that is over, and returns what the connection is to hear of it.
+func (h *handler) over(x *execution, began time.Time, remainder string, err error) (string, error) {
+	x.unwatch()
 	took := time.Since(began)
 	h.e.m.done(x.kind, took)
 	var code int
@@ -183,6 +182,10 @@ func (h *handler) account(x *execution, began time.Time, err error) {
 		x.digest = h.e.statements.digest(x.query)
 	}
 	h.e.statements.done(x.digest, took, code, x.repeats, x.compiled)
+	if own, ok := err.(*mysql.SQLError); ok && x.out.sent && x.tellMidway(own) {
+		return "", nil // as far as it concerns the connection
+	}
+	return remainder, err
 }
 
 // WarningCount implements mysql.Handler.

@@ -16,7 +16,7 @@ import (
 // is read. Correctness never depends on it.
 //
 //	SELECT ... FOR UPDATE, FOR SHARE   the tables of its FROM clause, or those named by OF
-//	UPDATE, DELETE                     the tables that it changes, as far as their rows are looked up by an index
+//	UPDATE, DELETE                     the tables that it changes, as far as their rows are looked up by an index or are few
 //	REPLACE, ON DUPLICATE KEY UPDATE   the keys that may be taken
 
 // lockPlan is what a statement locks. The zero value: nothing.
@@ -204,6 +204,20 @@ func (s *statement) lockFor(t *table, explicit bool) txn.Lock {
 
 // lockWaitVariable is MySQL's limit for waiting for a lock, in seconds.
 const lockWaitVariable = "innodb_lock_wait_timeout"
+
+// scanLocksVariable is how many rows a table may have that an UPDATE or DELETE locks as a whole, when no index helps it; 0:
+// none. More: fewer repetitions where such statements meet, and more waiting of those that want other rows.
+const scanLocksVariable = "longitude_scan_locks"
+
+const defaultScanLocks = 256
+
+func scanLocks(sc *sql.Context) uint64 {
+	v, err := sc.GetSessionVariable(sc, scanLocksVariable)
+	if n, ok := v.(int64); err == nil && ok && n >= 0 {
+		return uint64(n)
+	}
+	return defaultScanLocks
+}
 
 func lockWait(sc *sql.Context) time.Duration {
 	v, err := sc.GetSessionVariable(sc, lockWaitVariable)

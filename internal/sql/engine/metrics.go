@@ -15,6 +15,7 @@ type Metrics struct {
 	Repeated    *prometheus.CounterVec   // by reason
 	RepeatTime  prometheus.Counter
 	Given       prometheus.Counter
+	InPlace     *prometheus.CounterVec // by shape
 
 	byKind [control + 1]kindMetrics
 }
@@ -48,6 +49,8 @@ func NewMetrics() *Metrics {
 			Help: "Time that went into attempts of statements that had to be repeated, and the pauses after them."}),
 		Given: prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_sql_deadlocks_total",
 			Help: "Transactions that the client was told to repeat (error 1213)."}),
+		InPlace: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "longitude_sql_counted_in_place_total",
+			Help: "Times a GROUP BY was answered by counting where the rows are, by what it was over."}, []string{"over"}),
 	}
 	for k := range m.byKind {
 		kind := statementKind(k).String()
@@ -58,5 +61,5 @@ func NewMetrics() *Metrics {
 
 // Collectors lists them for a registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.Connections, m.Statements, m.Errors, m.Latency, m.Repeated, m.RepeatTime, m.Given}
+	return []prometheus.Collector{m.Connections, m.Statements, m.Errors, m.Latency, m.Repeated, m.RepeatTime, m.Given, m.InPlace}
 }

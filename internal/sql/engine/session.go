@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
@@ -22,6 +23,8 @@ type Session struct {
 	latest *tx
 	// next is the access mode of the next transaction, read-only or not, if SET TRANSACTION has said so.
 	next *bool
+	// watched is the transaction that longitude.transactions shows for the session now.
+	watched *watchedTx
 	// calls are the procedures under way, the innermost last.
 	calls []call
 
@@ -92,6 +95,7 @@ func txOf(ctx *sql.Context) (*Session, *tx, error) {
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
 	past := s.past(ctx)
 	s.latest = &tx{e: s.e, ordering: s.settings(ctx).ordering, readOnly: s.startsReadOnly(ctx, c) || !past.Present(), past: past, explicit: s.stmt.begin != ""}
+	s.watch(s.latest)
 	if len(s.calls) > 0 { // what the procedure did before may be committed: nothing is repeated by the node
 		s.latest.statements = 1
 	}
@@ -103,6 +107,9 @@ func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteri
 func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
 	if t, ok := t.(*tx); ok && t != nil {
 		s.used(t)
+		if t.kv != nil && !s.stmt.lockUntil.IsZero() {
+			t.kv.WaitAtMost(max(time.Millisecond, time.Until(s.stmt.lockUntil)))
+		}
 		if err := t.commit(ctx); err != nil {
 			return err
 		}
@@ -152,6 +159,7 @@ func (s *Session) SessionEnd() {
 	}
 	s.e.sessions.remove(s)
 	s.running.close()
+	s.unwatch()
 }
 
 // CommandBegin implements sql.LifecycleAwareSession.

@@ -66,7 +66,7 @@ func (d *systemDatabase) IsReadOnly() bool { return true }
 
 // GetTableNames implements sql.Database.
 func (d *systemDatabase) GetTableNames(*sql.Context) ([]string, error) {
-	return []string{"clock", "nodes", "ranges", "statements"}, nil
+	return []string{"clock", "nodes", "ranges", "statements", "transactions"}, nil
 }
 
 // GetTableInsensitive implements sql.Database.
@@ -112,6 +112,7 @@ var systemTables = []*systemTable{
 	{name: "statements", columns: []systemColumn{{"node_id", types.Uint32}, {"digest_text", textType}, {"executions", types.Uint64}, {"compiled", types.Uint64}, {"errors", types.Uint64},
 		{"total_ms", types.Float64}, {"mean_ms", types.Float64}, {"max_ms", types.Float64}, {"retries", types.Uint64}, {"retry_reasons", textType},
 		{"retry_ms", types.Float64}, {"deadlocks", types.Uint64}, {"last_seen", types.DatetimeMaxPrecision}}, rows: statementRows},
+	{name: "transactions", columns: transactionColumns, rows: transactionRows},
 }
 
 func instant(i clock.Instant) any { return time.Unix(0, int64(i)).UTC() }
