@@ -22,7 +22,7 @@ func BenchmarkStatements(b *testing.B) {
 	}
 	s.exec("INSERT INTO posts VALUES "+strings.Join(posts, ","), "INSERT INTO likes(post_id) VALUES "+strings.Join(likes, ","))
 	for name, q := range map[string]string{"select_1": "SELECT 1", "point": "SELECT title FROM posts WHERE id = ?", "read": socialRead, "like": "INSERT INTO likes(post_id) VALUES (?)",
-		"update": "UPDATE posts SET title = 'new' WHERE id = ?"} {
+		"update": "UPDATE posts SET title = 'new' WHERE id = ?", "begin": "BEGIN"} {
 		b.Run(name, func(b *testing.B) {
 			st, err := s.root.Prepare(q)
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
 
@@ -229,7 +230,7 @@ func (c *compiler) deletion(s *sqlparser.Delete, database string) form {
 // selection reads SELECT of columns of one table by its primary key.
 func (c *compiler) selection(s *sqlparser.Select, database string) form {
 	o := s.QueryOpts
-	if s.Into != nil || s.With != nil || s.Having != nil || s.Lock != nil && s.Lock.Type != "" || len(s.Comments) > 0 || len(s.GroupBy) > 0 || len(s.Window) > 0 ||
+	if s.Into != nil || s.With != nil || s.Having != nil || len(s.Comments) > 0 || len(s.GroupBy) > 0 || len(s.Window) > 0 ||
 		o.Distinct || len(o.DistinctOn) > 0 || o.StraightJoinHint || o.SQLCalcFoundRows || !c.table(s.From, database) {
 		return nil
 	}
@@ -256,10 +257,31 @@ func (c *compiler) selection(s *sqlparser.Select, database string) form {
 	if !c.answers(f) {
 		return nil
 	}
+	if s.Lock != nil && s.Lock.Type != "" {
+		return c.locking(f, s)
+	}
 	if f.where = c.where(s.Where); f.where != nil {
 		return c.ordered(f, s)
 	}
-	return c.ranged(f, s)
+	return c.spanned(f, s)
+}
+
+// locking reads SELECT ... FOR UPDATE of one row.
+func (c *compiler) locking(f *selectForm, s *sqlparser.Select) form {
+	switch {
+	case len(s.Lock.Tables) > 0:
+		return nil
+	case s.Lock.Type == sqlparser.ForUpdateStr:
+		f.lock = kv.LockExclusive
+	case s.Lock.Type == sqlparser.ShareModeStr:
+		f.lock = kv.LockShared
+	default:
+		return nil
+	}
+	if f.where = c.where(s.Where); f.where == nil || len(f.where.keys) != 1 {
+		return nil
+	}
+	return c.ordered(f, s)
 }
 
 // answers reports whether the result that the ordinary path gave is of the columns that were found.
@@ -292,24 +314,4 @@ func (c *compiler) limit(f *selectForm, l *sqlparser.Limit) bool {
 	o, ok := c.operand(l.Rowcount)
 	f.limit = &o
 	return ok && l.Offset == nil && !o.negative
-}
-
-// ranged reads SELECT ... WHERE key >= 1 ORDER BY key LIMIT 10, for keys of one column.
-func (c *compiler) ranged(f *selectForm, s *sqlparser.Select) form {
-	if s.Where == nil || s.Where.Type != sqlparser.WhereStr || s.Limit == nil || len(s.OrderBy) != 1 || len(c.l.primary.parts) != 1 {
-		return nil
-	}
-	p := &c.l.primary.parts[0]
-	cmp, ok := s.Where.Expr.(*sqlparser.ComparisonExpr)
-	if !ok || cmp.Operator != sqlparser.GreaterEqualStr && cmp.Operator != sqlparser.GreaterThanStr || c.column(cmp.Left) != p.at {
-		return nil
-	}
-	if o := s.OrderBy[0]; c.column(o.Expr) != p.at || o.Direction != sqlparser.AscScr {
-		return nil
-	}
-	r := &rangeForm{selectForm: f, beyond: cmp.Operator == sqlparser.GreaterThanStr, assign: c.l.keyOf(p)}
-	if r.from, ok = c.operand(cmp.Right); !ok || !c.limit(f, s.Limit) {
-		return nil
-	}
-	return r
 }

@@ -3,10 +3,13 @@ package engine
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
@@ -31,6 +34,8 @@ type compiled struct {
 	digest  string
 	version uint64
 	form    form
+	// prepared is how the columns of the result are described to who prepares the statement.
+	prepared atomic.Pointer[fieldsFor]
 }
 
 // form is one shape of statement.
@@ -68,6 +73,12 @@ func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done b
 	} else if !k.plainText || !s.scratch.normalize(r.query) {
 		return false, nil
 	}
+	if g := s.scratch.literals; r.bindings == nil && len(g) == 1 && g[0].kind == intLiteral && strings.EqualFold(bytesAsString(s.scratch.text), "SELECT ?") {
+		if done, err := x.small(string(g[0].text), g[0].text); done {
+			x.kind, x.query, x.digest, x.compiled = reading, r.query, string(s.scratch.text), true
+			return true, err
+		}
+	}
 	database := s.GetCurrentDatabase()
 	en := x.h.e.plans.find(database, k.sqlMode, s.scratch.text)
 	if en == nil || en.plan == nil {
@@ -95,6 +106,40 @@ func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done b
 	}
 	x.setStatus(sc)
 	return true, x.out.finish(false)
+}
+
+// planOf returns the plan of a statement that a client prepares, if it has one that may be used now. It is executed by its
+// text later, so nothing has to be kept of it in the session.
+func (s *Session) planOf(ctx context.Context, query string) *compiled {
+	sc := s.running.begin(ctx, s, query, time.Now())
+	defer s.running.end()
+	k := s.settings(sc)
+	if !k.compilable || len(query) > maxPlanText {
+		return nil
+	}
+	s.scratch.text = append(s.scratch.text[:0], query...)
+	en := s.e.plans.find(s.GetCurrentDatabase(), k.sqlMode, s.scratch.text)
+	if en == nil || en.plan == nil {
+		return nil
+	}
+	if t := s.transaction(); t != nil && t.edit != nil {
+		return nil
+	}
+	if sch, err := s.schema(sc); err != nil || sch.snap.Meta.Version != en.plan.version {
+		return nil
+	}
+	return en.plan
+}
+
+// preparedFields is what the ordinary path has told a client that prepared the statement: the columns of its result.
+func (p *compiled) preparedFields(results sql.CharacterSetID) (fields []*querypb.Field, ok bool) {
+	if p.kind != reading {
+		return nil, true
+	}
+	if known := p.prepared.Load(); known != nil && known.results == results {
+		return known.fields, true
+	}
+	return nil, false
 }
 
 // attemptPlan executes the statement once.

@@ -10,7 +10,6 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
-	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 	"github.com/longitude-db/longitude/internal/txn"
@@ -56,6 +55,7 @@ type selectForm struct {
 	target
 	where   *keyCondition
 	limit   *operand
+	lock    kv.LockMode
 	columns []resultColumn
 	schema  sql.Schema
 	fields  atomic.Pointer[fieldsFor]
@@ -99,7 +99,7 @@ func (f *selectForm) perform(x *execution, sc *sql.Context, given []literal) err
 		return errOrdinary
 	}
 	t := x.s.transaction()
-	values, err := t.getMany(sc, ks)
+	values, _, err := t.getLocked(sc, ks, txn.Lock{Mode: f.lock, Wait: x.s.settings(sc).lockWait})
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (f *selectForm) perform(x *execution, sc *sql.Context, given []literal) err
 		if most == out.rows {
 			break
 		}
-		if err := out.row(ks[i], v); err != nil {
+		if err := out.add(ks[i], v); err != nil {
 			return err
 		}
 	}
@@ -125,9 +125,15 @@ type opened struct {
 	x     *execution
 	sc    *sql.Context
 	plain bool
-	buf   []byte
 	rows  int
+	d     datums // of the row at hand
+	// values and buf are cut into the rows' values.
+	values []sqltypes.Value
+	buf    []byte
 }
+
+// digitsAtOnce is how much is taken for the digits of a result's numbers at once.
+const digitsAtOnce = 512
 
 func (f *selectForm) open(x *execution, sc *sql.Context) *opened {
 	results := x.s.settings(sc).results
@@ -135,16 +141,31 @@ func (f *selectForm) open(x *execution, sc *sql.Context) *opened {
 	return &opened{f: f, x: x, sc: sc, plain: plainResults(results)}
 }
 
-func (o *opened) row(key kv.Key, value []byte) error {
+// add adds a row as it is kept.
+func (o *opened) add(key kv.Key, value []byte) error {
 	l := o.f.l
-	d, err := l.decodeRow(key, value)
-	if err != nil {
+	if o.d == nil {
+		o.d = make(datums, len(l.columns)+1)
+	}
+	if err := l.decodeInto(o.d, key, value); err != nil {
 		return err
 	}
-	row := make([]sqltypes.Value, len(o.f.columns))
+	return o.row(o.d)
+}
+
+func (o *opened) row(d datums) (err error) {
+	n := len(o.f.columns)
+	if len(o.values) < n {
+		o.values = make([]sqltypes.Value, n*min(1+o.rows, 32))
+	}
+	row := o.values[:n:n]
+	o.values = o.values[n:]
 	for i := range o.f.columns {
+		if cap(o.buf)-len(o.buf) < 24 {
+			o.buf = make([]byte, 0, min(digitsAtOnce, 24*n*(1+o.rows)))
+		}
 		c := &o.f.columns[i]
-		if row[i], o.buf, err = c.value(o.sc, l, d[c.at], o.plain, o.buf); err != nil {
+		if row[i], o.buf, err = c.value(o.sc, o.f.l, d[c.at], o.plain, o.buf); err != nil {
 			return err
 		}
 	}
@@ -156,54 +177,4 @@ func (o *opened) close() {
 	i := o.x.s.GetLastQueryInfo()
 	i.RowCount.Store(-1)
 	i.FoundRows.Store(int64(o.rows))
-}
-
-// rangeForm is SELECT of the first rows from a key on.
-type rangeForm struct {
-	*selectForm
-	from   operand
-	beyond bool // without the key itself
-	assign assign
-}
-
-func (f *rangeForm) perform(x *execution, sc *sql.Context, given []literal) error {
-	most, ok := f.most(given)
-	if !ok {
-		return errOrdinary
-	}
-	v, ok := f.from.literal(given)
-	if !ok {
-		return errOrdinary
-	}
-	d, ok := f.assign(sc, v)
-	if !ok {
-		return errOrdinary
-	}
-	prefix := f.l.primary.prefix
-	start, err := rowcodec.AppendKey(slices.Clone(prefix), &f.l.primary.parts[0].col, d)
-	if err != nil {
-		return errOrdinary
-	}
-	if f.beyond {
-		start = keys.PrefixEnd(start)
-	}
-	t := x.s.transaction()
-	scan := t.attempt().Scan(sc, kv.Span{Start: start, End: keys.PrefixEnd(prefix)}, txn.ScanOptions{Limit: most})
-	out := f.open(x, sc)
-	for {
-		rows, err := scan.Next(sc)
-		if err != nil {
-			return t.note(err)
-		}
-		if len(rows) == 0 {
-			break
-		}
-		for _, r := range rows {
-			if err := out.row(r.Key, r.Value); err != nil {
-				return err
-			}
-		}
-	}
-	out.close()
-	return nil
 }

@@ -354,17 +354,22 @@ func (x *execution) shortcut(stmt sqlparser.Statement) (done bool, err error) {
 	if !ok || v.Type != sqlparser.IntVal || len(v.Val) > 9 {
 		return false, nil
 	}
-	n, err := strconv.ParseInt(string(v.Val), 10, 32)
-	if err != nil || n < -128 || n > 127 {
-		return false, nil
-	}
 	name := string(v.Val)
 	if !ex.As.IsEmpty() {
 		name = ex.As.String()
 	}
+	return x.small(name, v.Val)
+}
+
+// small answers with a whole number, if it is a small one.
+func (x *execution) small(name string, value []byte) (done bool, err error) {
+	n, err := strconv.ParseInt(string(value), 10, 32)
+	if err != nil || n < -128 || n > 127 {
+		return false, nil
+	}
 	f := &querypb.Field{Name: name, OrgName: name, Type: sqltypes.Int8, ColumnLength: 4, Charset: uint32(sql.Collation_binary), Flags: uint32(querypb.MySqlFlag_NOT_NULL_FLAG)}
 	x.out.begin([]*querypb.Field{f})
-	x.out.rows = append(x.out.rows, []sqltypes.Value{sqltypes.MakeTrusted(sqltypes.Int8, v.Val)})
+	x.out.rows = append(x.out.rows, []sqltypes.Value{sqltypes.MakeTrusted(sqltypes.Int8, value)})
 	x.s.ClearWarnings()
 	return true, x.out.finish(x.more)
 }

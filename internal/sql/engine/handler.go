@@ -55,6 +55,19 @@ func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, p *mysql.Pr
 // ComPrepare implements mysql.Handler. What preparing reads of the catalog is no part of a transaction, unless one is open.
 func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _ *mysql.PrepareData) (fields []*querypb.Field, err error) {
 	defer h.recovered(query, &err)
+	if s := h.e.sessions.of(c); s != nil {
+		if p := s.planOf(ctx, query); p != nil {
+			results := s.known.results
+			if fields, ok := p.preparedFields(results); ok {
+				return fields, nil
+			}
+			defer func() {
+				if err == nil {
+					p.prepared.Store(&fieldsFor{results, fields})
+				}
+			}()
+		}
+	}
 	sc, err := h.sm.NewContextWithQuery(ctx, c, query)
 	if err != nil {
 		return nil, h.e.clientError(ctx, err, nil)
@@ -173,6 +186,14 @@ func (h *handler) over(x *execution, began time.Time, remainder string, err erro
 		return "", nil // as far as it concerns the connection
 	}
 	return remainder, err
+}
+
+// WarningCount implements mysql.Handler.
+func (h *handler) WarningCount(c *mysql.Conn) uint16 {
+	if s := h.e.sessions.of(c); s != nil {
+		return s.WarningCount()
+	}
+	return h.Handler.WarningCount(c)
 }
 
 var showClock = regexp.MustCompile(`(?i)^\s*show\s+clock\s*;?\s*$`)

@@ -19,6 +19,7 @@ type layout struct {
 	columns []rowcodec.Column    // as schema
 	decode  []func(rowcodec.Datum) (any, error)
 	byID    map[uint32]int // column id to its place in the schema
+	places  []int          // the same for small ids, by id; -1: none
 	primary *indexLayout
 	indexes []*indexLayout // secondary, in the descriptor's order
 	autoInc int            // place of the AUTO_INCREMENT column, or -1
@@ -87,6 +88,14 @@ func newLayout(database string, t *catalog.Table) (*layout, error) {
 		l.decode = append(l.decode, fromDatum(typ))
 		l.virtual = append(l.virtual, c.Virtual)
 		l.stored = append(l.stored, !c.Virtual)
+	}
+	l.places = make([]int, min(2*len(t.Columns)+16, int(t.NextColumnID)+1))
+	for id := range l.places {
+		at, ok := l.byID[uint32(id)]
+		if !ok {
+			at = -1
+		}
+		l.places[id] = at
 	}
 	var err error
 	if l.primary, err = l.index(&t.Primary, true); err != nil {
@@ -161,6 +170,17 @@ func (l *layout) index(d *catalog.Index, primary bool) (*indexLayout, error) {
 		}
 	}
 	return x, nil
+}
+
+// place is where the column with an id is, or -1.
+func (l *layout) place(id uint32) int {
+	if int(id) < len(l.places) {
+		return l.places[id]
+	}
+	if at, ok := l.byID[id]; ok {
+		return at
+	}
+	return -1
 }
 
 // rowIDColumn is the key of tables without a primary key.

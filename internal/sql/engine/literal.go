@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 )
@@ -37,7 +38,7 @@ type operand struct {
 	parameter int // its place, or -1
 	negative  bool
 	constant  literal
-	// value is a constant for the column that it is assigned to, found when the plan was made.
+	// fixed is a constant as the column stores it that it is assigned to, found when the plan was made.
 	fixed *rowcodec.Datum
 }
 
@@ -109,6 +110,11 @@ func plainCharset(t sql.Type) bool {
 	return ok && (c.Collation().CharacterSet() == sql.CharacterSet_utf8mb4 || c.Collation().CharacterSet() == sql.CharacterSet_utf8mb3)
 }
 
+func isUTF8MB4(t sql.Type) bool {
+	c, ok := t.(sql.TypeWithCollation)
+	return ok && c.Collation().CharacterSet() == sql.CharacterSet_utf8mb4
+}
+
 // integers says what integers a type has.
 var integers = map[string]struct {
 	low  int64
@@ -119,7 +125,7 @@ var integers = map[string]struct {
 	"UINT8": {0, math.MaxUint8}, "UINT16": {0, math.MaxUint16}, "UINT24": {0, 1<<24 - 1}, "UINT32": {0, math.MaxUint32}, "UINT64": {0, math.MaxUint64},
 }
 
-func wholeNumbers(base sqltypesType) assign {
+func wholeNumbers(base querypb.Type) assign {
 	has, ok := integers[base.String()]
 	if !ok {
 		return never
@@ -233,7 +239,7 @@ func (l *layout) keyOf(p *part) assign {
 	case p.col.Prefix > 0:
 		return never
 	case p.col.Kind == rowcodec.Int && sqltypes.IsSigned(base), p.col.Kind == rowcodec.Uint && sqltypes.IsUnsigned(base):
-	case p.col.Kind == rowcodec.Text && plainCharset(typ):
+	case p.col.Kind == rowcodec.Text && isUTF8MB4(typ):
 	case base == sqltypes.VarBinary:
 	default:
 		return never

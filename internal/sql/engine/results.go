@@ -11,8 +11,6 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 )
 
-type sqltypesType = querypb.Type
-
 // bytesAsString is a text for a function that does not keep it.
 func bytesAsString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
@@ -34,8 +32,7 @@ func (l *layout) resultColumn(at int) resultColumn {
 	case sqltypes.IsIntegral(c.wire):
 		c.direct = integers[c.wire.String()].high != 0
 	case c.kind == rowcodec.Text:
-		ct, ok := typ.(sql.TypeWithCollation)
-		c.direct = ok && ct.Collation().CharacterSet() == sql.CharacterSet_utf8mb4
+		c.direct = isUTF8MB4(typ)
 	case c.wire == sqltypes.VarBinary, c.wire == sqltypes.Blob:
 		c.direct = true
 	}

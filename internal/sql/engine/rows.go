@@ -98,16 +98,21 @@ func (x *indexLayout) entry(d datums) (key kv.Key, value []byte, unique bool, er
 // decodeRow reads a row of the primary index.
 func (l *layout) decodeRow(key kv.Key, value []byte) (datums, error) {
 	d := make(datums, len(l.columns)+1)
+	return d, l.decodeInto(d, key, value)
+}
+
+// decodeInto is decodeRow into a row that was another one before.
+func (l *layout) decodeInto(d datums, key kv.Key, value []byte) error {
 	for i := range l.columns {
 		d[i] = l.columns[i].Fill
 	}
 	if err := decodeParts(key, l.primary.prefix, l.primaryParts(), nil, d); err != nil {
-		return nil, l.corrupt(key, err)
+		return l.corrupt(key, err)
 	}
 	if err := l.readValue(value, d); err != nil {
-		return nil, l.corrupt(key, err)
+		return l.corrupt(key, err)
 	}
-	return d, nil
+	return nil
 }
 
 // decodeEntry reads an entry of a secondary index. Only the columns in x.covering, and the row id, are then set.
@@ -158,7 +163,7 @@ func (l *layout) readValue(value []byte, d datums) error {
 		}
 		if id == 0 {
 			d[l.rowIDAt()], err = v.As(&rowIDColumn)
-		} else if at, known := l.byID[id]; known {
+		} else if at := l.place(id); at >= 0 {
 			d[at], err = v.As(&l.columns[at])
 		}
 	}

@@ -101,6 +101,22 @@ func newRowReader(ctx *sql.Context, t *table, x *indexLayout, rs []reach, revers
 
 // Next implements sql.RowIter.
 func (r *rowReader) Next(ctx *sql.Context) (sql.Row, error) {
+	d, err := r.next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	row, err := r.t.l.row(d, r.t.columns)
+	if err != nil {
+		return nil, err
+	}
+	if r.t.l.desc.Keyless() && !r.t.refOnly {
+		r.stmt.rememberRowID(r.t.l, d)
+	}
+	return row, nil
+}
+
+// next returns the next row as it is kept.
+func (r *rowReader) next(ctx *sql.Context) (datums, error) {
 	for r.at >= len(r.batch) {
 		if len(r.reaches) == 0 {
 			if r.counts {
@@ -120,14 +136,7 @@ func (r *rowReader) Next(ctx *sql.Context) (sql.Row, error) {
 	d := r.batch[r.at]
 	r.batch[r.at] = nil
 	r.at++
-	row, err := r.t.l.row(d, r.t.columns)
-	if err != nil {
-		return nil, err
-	}
-	if r.t.l.desc.Keyless() && !r.t.refOnly {
-		r.stmt.rememberRowID(r.t.l, d)
-	}
-	return row, nil
+	return d, nil
 }
 
 // Close implements sql.RowIter.
