@@ -148,6 +148,11 @@ func Draw(seed uint64) Config {
 	if r.IntN(8) == 0 {
 		c.Queue = int32(2 + r.IntN(60))
 	}
+	for _, w := range laterWorkloads {
+		if r.IntN(4) == 0 {
+			c.Workloads = append(c.Workloads, w.name)
+		}
+	}
 	return c
 }
 
