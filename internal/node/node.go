@@ -147,10 +147,14 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		},
 		Alive: n.Cluster.Alive, Metrics: n.Metrics.Route, Log: n.log,
 	})
-	n.DB = txn.Open(txn.DBOptions{
+	do := txn.DBOptions{
 		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe, SafeTime: n.Store.SafeTime,
 		Metrics: n.Metrics.Txn, Log: n.log,
-	})
+	}
+	if o.TuneTxn != nil {
+		o.TuneTxn(&do)
+	}
+	n.DB = txn.Open(do)
 	return nil
 }
 

@@ -44,6 +44,8 @@ type Options struct {
 	OnFatal func(error)
 	// Tune, if set, changes the replicas' options, for simulation: small limits make rare paths common.
 	Tune func(*replica.Options)
+	// TuneTxn likewise changes those of transactions.
+	TuneTxn func(*txn.DBOptions)
 	// Unsafe and UnsafePromises are for negative controls alone, as are those that Tune can set.
 	Unsafe         txn.Unsafe
 	UnsafePromises cluster.Unsafe

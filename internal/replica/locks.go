@@ -30,7 +30,7 @@ type lockWait struct {
 }
 
 func newLocks(o *Options) *locks {
-	l := &locks{rt: o.RT, m: o.Metrics, o: lock.Options{Patience: o.LockPatience}, waiting: map[lock.Ticket]*lockWait{}}
+	l := &locks{rt: o.RT, m: o.Metrics, o: lock.Options{Patience: o.LockPatience, MaxLocks: o.LockLimit, MaxPerOwner: o.LockLimit / 4, MaxWaiters: o.LockLimit / 8}, waiting: map[lock.Ticket]*lockWait{}}
 	l.table = lock.New(l.o)
 	return l
 }

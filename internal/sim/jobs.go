@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/longitude-db/longitude/internal/check"
 	"github.com/longitude-db/longitude/internal/kv"
@@ -140,10 +141,15 @@ func (j *jobs) take(c *Client) {
 	case 2:
 		lock.Policy = kv.LockQueue
 	}
+	wait := time.Duration(0)
+	if c.Rand.IntN(6) == 0 {
+		wait = logUniform(c.Rand, time.Millisecond, time.Second)
+	}
 	var got []int64
 	var odd string
 	err := c.txn(false, func(ctx context.Context, t *txn.Txn) error {
 		got, odd = nil, ""
+		t.WaitAtMost(wait)
 		sc := t.Scan(ctx, queueSpan(half), txn.ScanOptions{Limit: want, Reverse: reverse, Page: 1 + c.Rand.IntN(want), Lock: lock})
 		for {
 			rows, err := sc.Next(ctx)
@@ -170,6 +176,17 @@ func (j *jobs) take(c *Client) {
 		left, err := t.ScanMany(ctx, []kv.Span{queueSpan(half), {Start: doneKey(got[0]), End: append(doneKey(got[0]), 0)}})
 		if err != nil {
 			return err
+		}
+		again := t.Scan(ctx, queueSpan(half), txn.ScanOptions{Reverse: !reverse, Limit: 3, Page: 2})
+		for {
+			rows, err := again.Next(ctx)
+			if err != nil {
+				return err
+			}
+			if len(rows) == 0 {
+				break
+			}
+			left[0] = append(left[0], rows...)
 		}
 		for _, r := range left[0] {
 			if slices.Contains(got, jobNumber(r.Key)) {

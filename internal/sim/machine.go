@@ -18,6 +18,7 @@ import (
 	"github.com/longitude-db/longitude/internal/replica"
 	"github.com/longitude-db/longitude/internal/rt/eventloop"
 	"github.com/longitude-db/longitude/internal/storage"
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // Machine is a computer: a disk and a clock, which stay, and a process with one node, which comes and goes.
@@ -100,6 +101,7 @@ func (m *Machine) Boot() {
 		Promise:   cfg.Promise, Heartbeat: cfg.Heartbeat, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
 		OnFatal: disk.fail,
 		Tune:    m.tune,
+		TuneTxn: func(o *txn.DBOptions) { o.MaxReadSpans = cfg.Spans },
 		Unsafe:  cfg.Unsafe, UnsafePromises: cfg.UnsafePromises,
 		Log: m.w.logger(m),
 	}
@@ -134,7 +136,7 @@ func (m *Machine) tune(o *replica.Options) {
 	if cfg.Wrong == nil || cfg.Wrong(m.Index) {
 		o.Unsafe = cfg.UnsafeReplicas
 	}
-	o.MaxQueued = cfg.Queue
+	o.MaxQueued, o.LockLimit, o.ReadCache = cfg.Queue, cfg.Locks, cfg.Cache
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	if cfg.Disk > 0 || slices.Contains(cfg.Faults, slowDisk) {
 		o.DiskDelay = m.syncTime

@@ -25,9 +25,12 @@ type DBOptions struct {
 	Limit time.Duration
 	// MaxBytes bounds what one transaction may buffer, and what one ScanMany may return. Default 64 MiB.
 	MaxBytes int
-	Metrics  *Metrics
-	Log      *slog.Logger
-	Unsafe   Unsafe
+	// MaxReadSpans is how many spans a transaction remembers one by one of what it has read; default 4096. Beyond, neighbours
+	// are joined, and more transactions are repeated for something that they have not read.
+	MaxReadSpans int
+	Metrics      *Metrics
+	Log          *slog.Logger
+	Unsafe       Unsafe
 }
 
 // Unsafe turns rules off. It is for tests only: for the negative controls, which show that the checkers find what each
@@ -82,7 +85,7 @@ func (db *DB) Close(limit time.Duration) {
 // Begin makes a transaction. It takes its clock reading at its first access.
 func (db *DB) Begin(o Options) *Txn {
 	o.ReadOnly = o.ReadOnly || !o.Past.Present()
-	t := &Txn{db: db, o: o, id: db.newID(), observed: observed{}, locks: o.Locks}
+	t := &Txn{db: db, o: o, id: db.newID(), observed: observed{}, locks: o.Locks, reads: readSet{limit: db.o.MaxReadSpans}}
 	o.Locks.heldBy(t)
 	return t
 }
