@@ -259,3 +259,40 @@ func TestClosingWaitsForWrites(t *testing.T) {
 		t.Errorf("%d pending, at last %s", len(f.pending), f.at(200))
 	}
 }
+
+// Step 1: nothing is closed beyond the lease. A leader whose clock runs far ahead closes what it takes for the past. What it may
+// close the next leader's lease begins above; had it closed more, the next leader would write below that.
+func TestNothingIsClosedBeyondTheLease(t *testing.T) {
+	h := newHarness(t, 5, 3, func(o *Options) { o.ClosedLag = time.Hour }) // this test closes by itself
+	c := h.client(1)
+	old := h.leader(1)
+	r := old.s.ranges.get(1)
+	var most clock.Timestamp
+	refused := 0
+	h.task(60*time.Second, func() {
+		c.at = old.id
+		c.write(1, "k", "a", 10*time.Second)
+		for ahead := -time.Second; ahead < 20*time.Second; ahead += 10 * time.Millisecond {
+			p, ok := r.close(clock.Timestamp{Wall: int64(h.reading().Latest.Add(ahead))})
+			if !ok {
+				refused++
+				continue
+			}
+			if most = most.Forward(p.TS); refused > 0 {
+				t.Errorf("closed at %s after something lower was refused", p.TS)
+			}
+		}
+	})
+	if refused == 0 || clock.Instant(most.Wall) <= h.now() {
+		t.Errorf("%d refused, closed up to %s", refused, most)
+	}
+	h.isolate(old.id, true)
+	h.wait("another leader", 30*time.Second, func() bool { l := h.leaders(1); return len(l) == 1 && l[0] != old })
+	h.task(60*time.Second, func() {
+		c.at = h.leaders(1)[0].id
+		w, ok := c.writeAt(1, "k", "b", clock.Timestamp{Wall: int64(h.reading().Earliest)}, 10*time.Second)
+		if !ok || w.Write.CommitTS.LessEq(most) {
+			t.Errorf("written at %+v, %s was closed", w.Write, most)
+		}
+	})
+}

@@ -97,7 +97,7 @@ func (s *Store) newReplica(id kv.RangeID, rid kv.ReplicaID, desc *kv.RangeDescri
 		latches: latch.New(s.opts.RT),
 		admin:   mutex{rt: s.opts.RT},
 	}
-	r.reads = tscache.New(clock.Timestamp{}, 0)
+	r.reads = tscache.New(clock.Timestamp{}, r.store.opts.ReadCache)
 	r.lease = newLeaseUse(s, func() []kv.NodeID { return votersOf(r.desc.Load()) })
 	r.locks = newLocks(&s.opts)
 	r.lease.lost = r.locks.clear

@@ -40,6 +40,9 @@ type Config struct {
 	Flush time.Duration
 	// Queue is how many messages may wait for a range; 0: the default. Few make dropped ones common.
 	Queue int32
+	// Locks, Cache and Spans are how many locks a range keeps, the bytes of its timestamp cache, and how many spans a
+	// transaction remembers of what it has read; 0: the defaults, which no run comes near.
+	Locks, Cache, Spans int
 	// Request is how long a range lets a request wait; short ones make unknown outcomes common.
 	Request time.Duration
 
@@ -164,6 +167,20 @@ func Draw(seed uint64) Config {
 			c.Request = max(c.Request, 6*(c.Weather.Base+c.Weather.Jitter+c.Far))
 		}
 	}
+	for _, w := range laterWorkloads {
+		if r.IntN(4) == 0 {
+			c.Workloads = append(c.Workloads, w.name)
+		}
+	}
+	if r.IntN(4) == 0 {
+		c.Locks = 8 << r.IntN(4)
+	}
+	if r.IntN(4) == 0 {
+		c.Cache = 1 << (10 + r.IntN(7))
+	}
+	if r.IntN(4) == 0 {
+		c.Spans = 1 << r.IntN(6)
+	}
 	return c
 }
 
@@ -215,10 +232,10 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, queues %d, requests %s\n"+
+	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
 		"  clocks %s; faults %v every %s for %s, idle %s, locking %.1f, spill %d",
 		c.Nodes, c.Late, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
-		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Request.Round(time.Millisecond),
+		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor, c.Idle, c.Locking, c.Spill)
 }
 

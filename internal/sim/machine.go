@@ -101,7 +101,7 @@ func (m *Machine) Boot() {
 		Promise:   cfg.Promise, Heartbeat: cfg.Heartbeat, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
 		OnFatal: disk.fail,
 		Tune:    m.tune,
-		TuneTxn: func(o *txn.DBOptions) { o.SpillBytes = cfg.Spill },
+		TuneTxn: func(o *txn.DBOptions) { o.SpillBytes, o.MaxReadSpans = cfg.Spill, cfg.Spans },
 		Unsafe:  cfg.Unsafe, UnsafePromises: cfg.UnsafePromises,
 		Log: m.w.logger(m),
 	}
@@ -136,7 +136,7 @@ func (m *Machine) tune(o *replica.Options) {
 	if cfg.Wrong == nil || cfg.Wrong(m.Index) {
 		o.Unsafe = cfg.UnsafeReplicas
 	}
-	o.MaxQueued = cfg.Queue
+	o.MaxQueued, o.LockLimit, o.ReadCache = cfg.Queue, cfg.Locks, cfg.Cache
 	o.FlushBytes = int64(cfg.Keep) * 512
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	o.ClosedEvery = cfg.ClosedEvery

@@ -54,6 +54,15 @@ var workloads = []struct {
 	{"past", func() Workload { return &past{} }},
 }
 
+// laterWorkloads are drawn at the end, beside the others: known seeds stay what they are but for them.
+var laterWorkloads = []struct {
+	name string
+	make func() Workload
+}{
+	{"jobs", func() Workload { return &jobs{} }},
+	{"plans", func() Workload { return &plans{} }},
+}
+
 func workloadNames() (names []string) {
 	for _, w := range workloads {
 		names = append(names, w.name)
@@ -63,6 +72,11 @@ func workloadNames() (names []string) {
 
 func newWorkload(name string) Workload {
 	for _, w := range workloads {
+		if w.name == name {
+			return w.make()
+		}
+	}
+	for _, w := range laterWorkloads {
 		if w.name == name {
 			return w.make()
 		}

@@ -39,6 +39,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 		kind, err = t.commitWrites(ctx, puts)
 		t.account.committed()
 		if err != nil {
+			err = t.sameTime(ctx, err)
 			t.endCommit(aborted)
 			return t.owe(ctx, err)
 		}
@@ -80,6 +81,27 @@ func (t *Txn) endCommit(s state) {
 		t.endLocks()
 	}
 	t.endSpill()
+}
+
+// sameTime sees to it that an error which tells of a key is of one timestamp with what was read (X4): the key may have been
+// written since, by a transaction that has also changed what this one has read, and together they would show a state that
+// never was. If what was read does not hold up to there, the attempt is repeated like any other whose reads do not hold.
+func (t *Txn) sameTime(ctx context.Context, err error) error {
+	e, ok := err.(*kv.Error)
+	if !ok || e.Code != kv.ErrCondition {
+		return err
+	}
+	t.mu.Lock()
+	r := t.ord.r
+	t.mu.Unlock()
+	herr := t.holds(ctx, r, e.TS)
+	if herr == nil {
+		return err
+	}
+	if e, ok := herr.(*kv.Error); ok {
+		return t.failed(e)
+	}
+	return herr
 }
 
 // owe pays rule 2 for an error that tells of a version: that a key exists is something read.

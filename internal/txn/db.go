@@ -36,9 +36,12 @@ type DBOptions struct {
 	// undoes, and has to be done again, is larger, and so is the time for which others may have to wait.
 	MaxWriteBytes int64
 	MaxWrites     int
-	Metrics       *Metrics
-	Log           *slog.Logger
-	Unsafe        Unsafe
+	// MaxReadSpans is how many spans a transaction remembers one by one of what it has read; default 4096. Beyond, neighbours
+	// are joined, and more transactions are repeated for something that they have not read.
+	MaxReadSpans int
+	Metrics      *Metrics
+	Log          *slog.Logger
+	Unsafe       Unsafe
 }
 
 // Unsafe turns rules off. It is for tests only: for the negative controls, which show that the checkers find what each
@@ -107,7 +110,7 @@ func (db *DB) Close(limit time.Duration) {
 // Begin makes a transaction. It takes its clock reading at its first access.
 func (db *DB) Begin(o Options) *Txn {
 	o.ReadOnly = o.ReadOnly || !o.Past.Present()
-	t := &Txn{db: db, o: o, id: db.newID(), observed: observed{}, locks: o.Locks}
+	t := &Txn{db: db, o: o, id: db.newID(), observed: observed{}, locks: o.Locks, reads: readSet{limit: db.o.MaxReadSpans}}
 	t.account.begin(o.StatsOf, db.o.RT.Now())
 	o.Locks.heldBy(t)
 	return t

@@ -146,29 +146,33 @@ func TestWriterWaits(t *testing.T) {
 	}
 }
 
-// W3: it does not wait for ever. Every second it is evaluated again, in case its range has gone.
+// W3: it does not wait for ever; not longer than it says itself, if it does. Every second it is evaluated again, in case its
+// range has gone.
 func TestWriterGivesUp(t *testing.T) {
-	w := newWorld()
-	w.answer = pending(0)
-	var err error
-	rounds := 0
-	w.loop.At(0, func() {
-		w.r.Go("request", func() {
-			req := w.w.Request(&kv.Request{Write: &kv.WriteRequest{Txn: kv.TxnID{'R'}, Start: ts(5)}})
-			for err == nil {
-				rounds++
-				req.Watch([]eval.Conflict{met("k", "A", kv.PushAbort, false)})
-				err = req.Clear()
-			}
+	for _, c := range []struct{ own, limit time.Duration }{{0, 10 * time.Second}, {2500 * time.Millisecond, 2500 * time.Millisecond}, {time.Minute, 10 * time.Second}} {
+		w := newWorld()
+		w.answer = pending(0)
+		var err error
+		rounds := 0
+		w.loop.At(0, func() {
+			w.r.Go("request", func() {
+				req := w.w.Request(&kv.Request{Write: &kv.WriteRequest{Txn: kv.TxnID{'R'}, Start: ts(5), Wait: c.own}})
+				for err == nil {
+					rounds++
+					req.Watch([]eval.Conflict{met("k", "A", kv.PushAbort, false)})
+					err = req.Clear()
+				}
+			})
 		})
-	})
-	w.loop.Run(time.Minute, func() bool { return err != nil })
-	var e *kv.Error
-	if !errors.As(err, &e) || e.Code != kv.ErrWaited || string(e.Key) != "k" {
-		t.Error(err)
-	}
-	if now := w.r.Now(); now < 10*time.Second || now > 11*time.Second || rounds < 8 || rounds > 11 {
-		t.Errorf("after %s, %d rounds", now, rounds)
+		w.loop.Run(time.Minute, func() bool { return err != nil })
+		var e *kv.Error
+		if !errors.As(err, &e) || e.Code != kv.ErrWaited || string(e.Key) != "k" {
+			t.Error(err)
+		}
+		seconds := int(c.limit / time.Second)
+		if now := w.r.Now(); now < c.limit || now > c.limit+time.Second || rounds < seconds-2 || rounds > seconds+1 {
+			t.Errorf("after %s, %d rounds; limit %s", now, rounds, c.limit)
+		}
 	}
 }
 
