@@ -126,10 +126,12 @@ func (f *fleet) ensure(ctx context.Context, wanted []Cluster) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
+	var fresh []string
 	for _, c := range wanted {
 		if f.up[c.Name] != nil {
 			continue
 		}
+		fresh = append(fresh, c.Name)
 		f.serial++
 		dir := filepath.Join(f.stores, fmt.Sprintf("%d-%s", f.serial, c.Name))
 		wg.Go(func() {
@@ -149,7 +151,25 @@ func (f *fleet) ensure(ctx context.Context, wanted []Cluster) error {
 		})
 	}
 	wg.Wait()
+	if failed == nil && len(fresh) > 0 {
+		f.settle(ctx, fresh)
+	}
 	return failed
+}
+
+// settle lets new clusters come to rest and finds out what they use while nobody asks them anything.
+func (f *fleet) settle(ctx context.Context, names []string) {
+	const rest, length = 500 * time.Millisecond, time.Second
+	var ts []*harness.Target
+	for _, n := range names {
+		if t := f.up[n].cpu; t.CPU != nil {
+			ts = append(ts, t)
+		}
+	}
+	if len(ts) > 0 {
+		harness.MeasureIdle(ctx, rest) // of nobody: a pause
+		harness.MeasureIdle(ctx, length, ts...)
+	}
 }
 
 // idle is the processor time that all clusters but one have used so far; zero where it is not known.
