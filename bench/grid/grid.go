@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -126,12 +127,8 @@ func (f *fleet) ensure(ctx context.Context, wanted []Cluster) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
-	var fresh []string
-	for _, c := range wanted {
-		if f.up[c.Name] != nil {
-			continue
-		}
-		fresh = append(fresh, c.Name)
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(c Cluster) bool { return f.up[c.Name] != nil })
+	for _, c := range missing {
 		f.serial++
 		dir := filepath.Join(f.stores, fmt.Sprintf("%d-%s", f.serial, c.Name))
 		wg.Go(func() {
@@ -151,18 +148,18 @@ func (f *fleet) ensure(ctx context.Context, wanted []Cluster) error {
 		})
 	}
 	wg.Wait()
-	if failed == nil && len(fresh) > 0 {
-		f.settle(ctx, fresh)
+	if failed == nil && len(missing) > 0 {
+		f.settle(ctx, missing)
 	}
 	return failed
 }
 
 // settle lets new clusters come to rest and finds out what they use while nobody asks them anything.
-func (f *fleet) settle(ctx context.Context, names []string) {
+func (f *fleet) settle(ctx context.Context, fresh []Cluster) {
 	const rest, length = 500 * time.Millisecond, time.Second
 	var ts []*harness.Target
-	for _, n := range names {
-		if t := f.up[n].cpu; t.CPU != nil {
+	for _, c := range fresh {
+		if t := f.up[c.Name].cpu; t.CPU != nil {
 			ts = append(ts, t)
 		}
 	}
