@@ -27,8 +27,19 @@ SEED  ?=
 SEEDS ?= 20
 FIRST ?= 1
 
+# make bench: which, how long, how often (benchstat wants ten), and where: every package that has one.
+BENCH     ?= .
+BENCHTIME ?= 1s
+COUNT     ?= 1
+BENCHPKGS ?= $(shell git grep -l '^func Benchmark' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
+# make evidence: where to, whether at length, and which parts (all).
+EVIDENCE ?= out/evidence
+FULL     ?=
+PARTS    ?=
+
 .DEFAULT_GOAL := help
-.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-hashes sim-controls e2e bench bench-thesis bench-map clean
+.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-hashes sim-controls e2e bench bench-thesis bench-map bench-txn evidence clean
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,14 +87,20 @@ sim-controls: ## break each rule on purpose, over SEEDS=20 seeds, and show which
 e2e: build ## start three real processes, kill them in turn under load, and look for anything lost
 	LONGITUDE_BIN=$(CURDIR)/$(BIN) CGO_ENABLED=0 $(GO) test -timeout 10m -count=1 -tags $(TAGS) ./e2e
 
-bench: ## micro-benchmarks of the rooms below SQL
-	$(GO) test -run '^$$' -bench . -benchmem $(RACEPKGS)
+bench: ## micro-benchmarks beside the code, as benchstat reads them; BENCH=. BENCHTIME=1s COUNT=1 BENCHPKGS="./clock ..."
+	CGO_ENABLED=0 $(GO) test -tags $(TAGS) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(COUNT) -benchmem $(BENCHPKGS)
 
 bench-thesis: build ## the thesis's chapter 4 in six minutes, as a report in out/thesis; ARGS="..." (see bench thesis --help)
 	@$(BIN) bench thesis --quick --out out/thesis $(ARGS)
 
 bench-map: build ## where each ordering wins, over clocks, read length and contention, as heat maps in out/map
 	@$(BIN) bench map --quick --out out/map $(ARGS)
+
+bench-txn: build ## what transactions cost: commits over ranges, a hot row, readers beside writers, TPC-C-like contention, in out/txn
+	@$(BIN) bench txn --quick --out out/txn $(ARGS)
+
+evidence: build ## measure again all that docs/benchmarks.md shows, into out/evidence: 20 minutes; FULL=1 twice that, with longer runs
+	@BIN=$(BIN) OUT=$(EVIDENCE) FULL=$(FULL) sh bench/evidence.sh $(PARTS)
 
 clean: ## remove what build made
 	rm -rf bin

@@ -45,7 +45,7 @@ func Quick() Options {
 	o := Full()
 	us, ms := time.Microsecond, time.Millisecond
 	o.Eps = []time.Duration{10 * us, 100 * us, ms, 10 * ms, 100 * ms, 500 * ms}
-	o.Likes, o.Workers, o.WarmUp, o.Duration, o.Slices, o.Ramp, o.Budget = []int{300, 3000}, []int{6, 48}, 300*ms, 4*time.Second, 6, 200*ms, 5*time.Minute
+	o.Likes, o.Workers, o.WarmUp, o.Duration, o.Slices, o.Ramp, o.Budget = []int{300, 3000}, []int{6, 48}, 300*ms, 4200*time.Millisecond, 6, 200*ms, 5*time.Minute
 	return o
 }
 
@@ -84,6 +84,13 @@ func (o Options) Plan() grid.Plan {
 	p := grid.Plan{Name: "map", Budget: o.Budget}
 	t := grid.Timing{WarmUp: o.WarmUp, Ramp: o.Ramp, Slice: o.Duration / time.Duration(o.Slices), Slices: o.Slices}
 	for _, e := range o.Eps {
+		t := t
+		// A transaction may stand still for 2ε: the ramp has to outlast that, and a slice has to hold several.
+		if least := 6 * e; t.Slice < least {
+			t.Slices = max(2, int(time.Duration(t.Slices)*t.Slice/least)/2*2)
+			t.Slice = least
+		}
+		t.WarmUp, t.Ramp = max(t.WarmUp, 3*e), max(t.Ramp, 3*e)
 		clocks, width := grid.Bounded(e, o.Inequality, o.Nodes)
 		c := grid.Cluster{Name: "eps-" + e.String(), Ordering: "wait", Clocks: clocks, Latency: o.Latency, Width: width}
 		for _, l := range o.Likes {

@@ -138,9 +138,9 @@ func Report(o Options, about string, results []grid.Result) (*figure.Report, err
 	}
 	r.Text("The same ratios of throughput with their 95 %% intervals. **wait** or **uncertainty** wins where the interval leaves no doubt; elsewhere the machine did not show a difference.")
 	r.Table(o.winners(t))
-	r.Text("Why: with uncertainty ordering a read meets more versions in its window (which is 2ε wide) the more likes arrive in that time, and each pulls it up, or makes it begin again; that costs work. With wait ordering nothing is uncertain, and a transaction stands still until its timestamp is past, which costs time but no work: 2ε from its beginning, of which the statements, round trips and replication hide what they take themselves.")
+	r.Text("Why: the bound acts on both orderings, in different ways. With uncertainty ordering a read meets more versions in its window (which is 2ε wide) the more likes arrive in that time, and each pulls it up, or makes it begin again; that costs work. With wait ordering nothing is uncertain, and a transaction stands still until its timestamp is past, which costs time but no work: 2ε from its beginning, of which the statements, round trips and replication hide what they take themselves. So uncertainty loses where reads are long and writers many (its restarts repeat the most work there), and wait loses where operations are short and clients few (nothing hides the wait, and nobody else uses the time). Where the clocks are good both effects are too small to be seen, and the choice is one of guarantees.")
 	r.Heading("Where waiting begins to cost")
-	r.Text("The smallest ε of the map at which a transaction of the wait ordering stands still for more than a tenth of the median like. Below it the wait is free: it passes under work that has to be done anyway.")
+	r.Text("Two answers. The smallest ε of the map at which a transaction of the wait ordering stands still for more than a tenth of the median like: below it the wait passes under work that has to be done anyway, so it costs nobody anything. And the smallest ε at which throughput is certainly lower than that of uncertainty (95 %%): with more clients than processors others work while one stands still, so that latency may be lost long before throughput is. As a rule: waiting is free while 2ε is less than a statement and its replication take, and a read that takes long hides more.")
 	r.Table(o.onset(t))
 	for _, m := range metrics {
 		r.Heading(m.name)
@@ -175,7 +175,7 @@ func (o Options) winners(t table) [][]string {
 		for _, k := range o.Workers {
 			row := []string{fmt.Sprint(l), fmt.Sprint(k)}
 			for _, e := range o.Eps {
-				x := t.versus(e, l, k, func(s grid.Slice) float64 { return s.OpsPerSec })
+				x := t.throughput(e, l, k)
 				cell := x.String()
 				switch {
 				case x.Value > 1+x.Error:
@@ -202,22 +202,33 @@ func add(r *figure.Report, h *figure.Heat, name string) error {
 
 // onset is the point where waiting begins to cost.
 func (o Options) onset(t table) [][]string {
-	rows := [][]string{{"likes a read counts", "workers", "ε where waiting costs", "stood still ms", "like p50 ms", "hidden"}}
+	rows := [][]string{{"likes a read counts", "workers", "ε where a like stands still", "for ms", "like p50 ms", "hidden", "ε where throughput is lost", "wait / uncertainty there"}}
 	for _, l := range o.Likes {
 		for _, k := range o.Workers {
-			row := []string{fmt.Sprint(l), fmt.Sprint(k), "nowhere on the map", "–", "–", "–"}
+			stands := []string{"nowhere on the map", "–", "–", "–"}
 			for _, e := range o.Eps {
 				p := place{"wait", e, l, k}
 				wait := t.at(p, func(r social.Row) float64 { return r.CommitWaitMean })
 				like := t.at(p, func(r social.Row) float64 { return r.LikeP50 })
 				if wait > like/10 {
-					row = []string{fmt.Sprint(l), fmt.Sprint(k), e.String(), figure.Short(wait), figure.Short(like),
-						fmt.Sprintf("%.0f %%", 100*t.at(p, func(r social.Row) float64 { return r.CommitWaitHidden }))}
+					stands = []string{e.String(), figure.Short(wait), figure.Short(like), fmt.Sprintf("%.0f %%", 100*t.at(p, func(r social.Row) float64 { return r.CommitWaitHidden }))}
 					break
 				}
 			}
-			rows = append(rows, row)
+			loses := []string{"nowhere for certain", "–"}
+			for _, e := range o.Eps {
+				if x := t.throughput(e, l, k); x.Value*(1+x.Error) < 1 {
+					loses = []string{e.String(), x.String()}
+					break
+				}
+			}
+			rows = append(rows, append(append([]string{fmt.Sprint(l), fmt.Sprint(k)}, stands...), loses...))
 		}
 	}
 	return rows
+}
+
+// throughput is the ratio of wait to uncertainty.
+func (t table) throughput(eps time.Duration, likes, workers int) estimate.Ratio {
+	return t.versus(eps, likes, workers, func(s grid.Slice) float64 { return s.OpsPerSec })
 }

@@ -119,7 +119,7 @@ func Trimmed(vs []float64) float64 {
 	return sum / float64(len(vs))
 }
 
-// String writes it as reports do: 1.52 ±8 %.
+// String writes it as reports do: 1.52 ±8 %, or 1.52 ± ? where the rounds leave it open.
 func (r Ratio) String() string {
 	v := fmt.Sprintf("%.2f", r.Value)
 	if r.Value > 0 && r.Value < 0.1 {
@@ -130,8 +130,8 @@ func (r Ratio) String() string {
 		return "–"
 	case math.IsNaN(r.Error):
 		return v
-	case r.Error >= 10:
-		return fmt.Sprintf("%s ×/÷ %.0f", v, 1+r.Error)
+	case r.Error > 5: // a factor of six either way is as good as nothing
+		return v + " ± ?"
 	}
 	return fmt.Sprintf("%s ±%.0f %%", v, max(0, math.Ceil(r.Error*100-0.05)))
 }

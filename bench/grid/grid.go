@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -126,10 +127,8 @@ func (f *fleet) ensure(ctx context.Context, wanted []Cluster) error {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
-	for _, c := range wanted {
-		if f.up[c.Name] != nil {
-			continue
-		}
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(c Cluster) bool { return f.up[c.Name] != nil })
+	for _, c := range missing {
 		f.serial++
 		dir := filepath.Join(f.stores, fmt.Sprintf("%d-%s", f.serial, c.Name))
 		wg.Go(func() {
@@ -149,7 +148,25 @@ func (f *fleet) ensure(ctx context.Context, wanted []Cluster) error {
 		})
 	}
 	wg.Wait()
+	if failed == nil && len(missing) > 0 {
+		f.settle(ctx, missing)
+	}
 	return failed
+}
+
+// settle lets new clusters come to rest and finds out what they use while nobody asks them anything.
+func (f *fleet) settle(ctx context.Context, fresh []Cluster) {
+	const rest, length = 500 * time.Millisecond, time.Second
+	var ts []*harness.Target
+	for _, c := range fresh {
+		if t := f.up[c.Name].cpu; t.CPU != nil {
+			ts = append(ts, t)
+		}
+	}
+	if len(ts) > 0 {
+		harness.MeasureIdle(ctx, rest) // of nobody: a pause
+		harness.MeasureIdle(ctx, length, ts...)
+	}
 }
 
 // idle is the processor time that all clusters but one have used so far; zero where it is not known.

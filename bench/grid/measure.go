@@ -48,6 +48,7 @@ func measure(ctx context.Context, f *fleet, b Block, o Options, limit time.Durat
 		if err != nil {
 			return nil, err
 		}
+		t.Idle = c.cpu.Idle
 		points = append(points, &under{point: pt, name: strings.TrimSuffix(pt.Cluster+" "+pt.Ordering, " "), workload: tables[pt.Cluster], target: t})
 	}
 	for _, u := range points {

@@ -89,7 +89,7 @@ type Slice struct {
 	OpsPerSec float64 `json:"ops_per_sec"`
 	Ops       int64   `json:"ops"`
 	Restarts  uint64  `json:"uncertainty_restarts"`
-	// ServerCPU and ClientCPU are processor time for each operation, µs; 0: not known.
+	// ServerCPU and ClientCPU are processor time for each operation, µs, without what idle servers use; 0: not known.
 	ServerCPU float64 `json:"server_cpu_us_per_op,omitempty"`
 	ClientCPU float64 `json:"clients_cpu_us_per_op,omitempty"`
 	// Shares of this machine's processors: all that worked; other processes, the idle clusters among them; those alone.

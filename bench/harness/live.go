@@ -31,7 +31,8 @@ func (v *Live) Terminal() bool { return v.terminal }
 func (v *Live) Begin(title string, classes []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.title, v.classes, v.history, v.drawn, v.next = title, classes, nil, 0, 0
+	v.erase() // else each short slice of many would leave a block behind
+	v.title, v.classes, v.history, v.next = title, classes, nil, 0
 }
 
 // Say writes a line above what is drawn.

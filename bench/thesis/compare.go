@@ -29,8 +29,7 @@ func Compare(w io.Writer, a, b []grid.Result) error {
 		return err
 	}
 	rows := [][]string{{"metric", "regimes", "reads", "workers", "first run", "second run", "ratio of ratios", ""}}
-	// By kind of figure: those that a run of this length can know, and tails.
-	counted, agreed := map[bool]int{}, map[bool]int{}
+	counted, agreed := map[string]int{}, map[string]int{} // by metric
 	for _, m := range metrics {
 		for _, pair := range against {
 			for _, at := range places(one) {
@@ -44,10 +43,10 @@ func Compare(w io.Writer, a, b []grid.Result) error {
 				case x.Value == 0 && y.Value == 0:
 					verdict = "none in both" // that strict has no restarts is no feat of repeatability
 				case estimate.Agree(x.Value, y.Value, agreement):
-					counted[m.tail]++
-					agreed[m.tail]++
+					counted[m.name]++
+					agreed[m.name]++
 				default:
-					counted[m.tail]++
+					counted[m.name]++
 					if verdict = "apart"; overlap(x, y) {
 						verdict = "apart, not more than the intervals allow"
 					}
@@ -57,15 +56,26 @@ func Compare(w io.Writer, a, b []grid.Result) error {
 			}
 		}
 	}
-	if counted[false] == 0 {
+	if len(counted) == 0 {
 		return fmt.Errorf("the two runs have no point in common that can be compared")
 	}
 	if err := harness.WriteAligned(w, rows, 2); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "\nwithin 20 %%: %s of restarts, throughput, processor time and medians; %s of 95th and 99th percentiles\n",
-		share(agreed[false], counted[false]), share(agreed[true], counted[true]))
-	return err
+	// Apart from each other: figures that a run of this length can know, and tails.
+	of := map[bool][2]int{}
+	summary := [][]string{{"", "within 20 %"}}
+	for _, m := range metrics {
+		if counted[m.name] > 0 {
+			summary = append(summary, []string{m.name, share(agreed[m.name], counted[m.name])})
+			of[m.tail] = [2]int{of[m.tail][0] + agreed[m.name], of[m.tail][1] + counted[m.name]}
+		}
+	}
+	summary = append(summary, []string{"all of these but 95th and 99th percentiles", share(of[false][0], of[false][1])}, []string{"95th and 99th percentiles", share(of[true][0], of[true][1])})
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	return harness.WriteAligned(w, summary, 1)
 }
 
 func share(n, of int) string {

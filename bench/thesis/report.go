@@ -113,7 +113,7 @@ func plotOf(m metric, f float64, workers []int, ours map[where]*measured) ([]byt
 
 // figures are ours as they are.
 func figures(f float64, workers []int, ours map[where]*measured) [][]string {
-	rows := [][]string{{"regime", "clients", "restarts / min", "ops/s", "lowest – highest slice", "µs CPU/op", "read p50", "p95", "p99", "like p50", "p95", "p99 ms", "commit wait ms", "hidden", "errors", "machine busy", "other work"}}
+	rows := [][]string{{"regime", "clients", "restarts / min", "ops/s", "lowest – highest slice", "restarts / 1000 ops", "µs CPU/op", "read p50", "p95", "p99", "like p50", "p95", "p99 ms", "commit wait ms", "hidden", "errors", "machine busy", "other work"}}
 	for _, k := range workers {
 		for _, regime := range Regimes {
 			x := ours[where{f, k, regime}]
@@ -125,7 +125,7 @@ func figures(f float64, workers []int, ours map[where]*measured) [][]string {
 				lowest, highest = min(lowest, s.OpsPerSec), max(highest, s.OpsPerSec)
 			}
 			row := []string{regime, fmt.Sprint(k)}
-			for _, m := range metrics[:3] {
+			for _, m := range metrics[:4] {
 				row = append(row, figure.Short(m.at(x)))
 				if m.file == "throughput" {
 					row = append(row, figure.Short(lowest)+" – "+figure.Short(highest))
