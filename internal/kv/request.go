@@ -152,6 +152,9 @@ type WriteRequest struct {
 	Laid clock.Instant `msg:"l"`
 	// Owner of the transaction's locks, if it has any; otherwise Txn and Start stand in the queues of keys.
 	Owner *LockOwner `msg:"ow,omitempty"`
+	// Wait bounds the waiting for locks and for older transactions; then the answer is ErrWaited. 0: as long as the range
+	// lets anybody wait.
+	Wait time.Duration `msg:"lw,omitempty"`
 }
 
 // WriteResponse says where the writes landed.

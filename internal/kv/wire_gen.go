@@ -1817,20 +1817,24 @@ func (z *Intent) Msgsize() (s int) {
 func (z *Join) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(4)
-	var zb0001Mask uint8 /* 4 bits */
+	zb0001Len := uint32(5)
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
-	if z.ID == 0 {
+	if z.Token == nil {
 		zb0001Len--
 		zb0001Mask |= 0x2
 	}
-	if z.Nodes == nil {
+	if z.ID == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x4
 	}
-	if z.Error == "" {
+	if z.Nodes == nil {
 		zb0001Len--
 		zb0001Mask |= 0x8
+	}
+	if z.Error == "" {
+		zb0001Len--
+		zb0001Mask |= 0x10
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1845,11 +1849,16 @@ func (z *Join) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 		if (zb0001Mask & 0x2) == 0 { // if not omitted
+			// string "k"
+			o = append(o, 0xa1, 0x6b)
+			o = msgp.AppendBytes(o, z.Token)
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
 			// string "n"
 			o = append(o, 0xa1, 0x6e)
 			o = msgp.AppendUint32(o, uint32(z.ID))
 		}
-		if (zb0001Mask & 0x4) == 0 { // if not omitted
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
 			// string "ns"
 			o = append(o, 0xa2, 0x6e, 0x73)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Nodes)))
@@ -1861,7 +1870,7 @@ func (z *Join) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x8) == 0 { // if not omitted
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
 			// string "e"
 			o = append(o, 0xa1, 0x65)
 			o = msgp.AppendString(o, z.Error)
@@ -1880,7 +1889,7 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 3 bits */
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -1896,6 +1905,13 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Info")
 				return
 			}
+		case "k":
+			z.Token, bts, err = msgp.ReadBytesBytes(bts, z.Token)
+			if err != nil {
+				err = msgp.WrapError(err, "Token")
+				return
+			}
+			zb0001Mask |= 0x1
 		case "n":
 			{
 				var zb0002 uint32
@@ -1906,7 +1922,7 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 				z.ID = NodeID(zb0002)
 			}
-			zb0001Mask |= 0x1
+			zb0001Mask |= 0x2
 		case "ns":
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
@@ -1926,14 +1942,14 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x2
+			zb0001Mask |= 0x4
 		case "e":
 			z.Error, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Error")
 				return
 			}
-			zb0001Mask |= 0x4
+			zb0001Mask |= 0x8
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -1943,14 +1959,17 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x7 {
+	if zb0001Mask != 0xf {
 		if (zb0001Mask & 0x1) == 0 {
-			z.ID = 0
+			z.Token = nil
 		}
 		if (zb0001Mask & 0x2) == 0 {
-			z.Nodes = nil
+			z.ID = 0
 		}
 		if (zb0001Mask & 0x4) == 0 {
+			z.Nodes = nil
+		}
+		if (zb0001Mask & 0x8) == 0 {
 			z.Error = ""
 		}
 	}
@@ -1960,7 +1979,7 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Join) Msgsize() (s int) {
-	s = 1 + 2 + z.Info.Msgsize() + 2 + msgp.Uint32Size + 3 + msgp.ArrayHeaderSize
+	s = 1 + 2 + z.Info.Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Token) + 2 + msgp.Uint32Size + 3 + msgp.ArrayHeaderSize
 	for za0001 := range z.Nodes {
 		s += z.Nodes[za0001].Msgsize()
 	}
@@ -7694,8 +7713,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(12)
-	var zb0001Mask uint16 /* 12 bits */
+	zb0001Len := uint32(13)
+	var zb0001Mask uint16 /* 13 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -7712,6 +7731,10 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Owner == nil {
 		zb0001Len--
 		zb0001Mask |= 0x800
+	}
+	if z.Wait == 0 {
+		zb0001Len--
+		zb0001Mask |= 0x1000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -7810,6 +7833,11 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "lw"
+			o = append(o, 0xa2, 0x6c, 0x77)
+			o = msgp.AppendDuration(o, z.Wait)
+		}
 	}
 	return
 }
@@ -7824,7 +7852,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 4 bits */
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -7980,6 +8008,13 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x8
+		case "lw":
+			z.Wait, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Wait")
+				return
+			}
+			zb0001Mask |= 0x10
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -7989,7 +8024,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xf {
+	if zb0001Mask != 0x1f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.OnePhase = false
 		}
@@ -8001,6 +8036,9 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x8) == 0 {
 			z.Owner = nil
+		}
+		if (zb0001Mask & 0x10) == 0 {
+			z.Wait = 0
 		}
 	}
 	o = bts
@@ -8023,6 +8061,7 @@ func (z *WriteRequest) Msgsize() (s int) {
 	} else {
 		s += 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 2 + (*wireTimestamp)(&z.Owner.Start).Msgsize()
 	}
+	s += 3 + msgp.DurationSize
 	return
 }
 

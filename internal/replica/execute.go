@@ -14,6 +14,15 @@ import (
 func (s *Store) Execute(b *kv.Batch) *kv.BatchReply {
 	s.serving.Add(1)
 	defer s.serving.Add(-1)
+	if len(b.Requests) == 1 {
+		one := &struct {
+			reply kv.BatchReply
+			resp  [1]kv.Response
+		}{}
+		one.resp[0] = s.execute(&b.Requests[0])
+		one.reply.Responses = one.resp[:]
+		return &one.reply
+	}
 	out := &kv.BatchReply{Responses: make([]kv.Response, len(b.Requests))}
 	last := len(b.Requests) - 1
 	g := rt.NewGroup(s.opts.RT)

@@ -126,7 +126,7 @@ func (t *Txn) commitWrites(ctx context.Context, puts []kv.Put) (kind string, err
 func (t *Txn) writeRequest(puts []kv.Put, anchor kv.Key) *kv.WriteRequest {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	req := &kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: anchor, ReadTS: t.ord.r, CommitTS: t.ord.r, Puts: puts}
+	req := &kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: anchor, ReadTS: t.ord.r, CommitTS: t.ord.r, Puts: puts, Wait: t.wait}
 	if t.locks != nil {
 		req.Owner = &t.locks.owner
 	}

@@ -50,7 +50,9 @@ func (t *Txn) Release(ctx context.Context) error {
 	t.mu.Lock()
 	newest, reading := t.newest, t.ord.reading
 	t.mu.Unlock()
-	return t.db.finishPast(ctx, newest, reading, t.db.m.ReadWait, &t.db.stats.readWait)
+	waited, err := t.db.finishPast(ctx, newest, reading, t.db.m.ReadWait, &t.db.stats.readWait)
+	t.watchWait(waited)
+	return err
 }
 
 // releaseCommit waits for the commit's own timestamp and for what was read. The transaction is decided, so the caller's
@@ -66,21 +68,23 @@ func (t *Txn) releaseCommit(ctx context.Context) error {
 	if !t.db.o.Unsafe.NoReadWait {
 		c = c.Forward(newest)
 	}
-	return t.db.finishPast(ctx, c, reading, t.db.m.CommitWait, &t.db.stats.commitWait)
+	waited, err := t.db.finishPast(ctx, c, reading, t.db.m.CommitWait, &t.db.stats.commitWait)
+	t.watchWait(waited)
+	return err
 }
 
 // finishPast waits, and accounts for it: needed is what the wait would have been right at the start of the transaction,
 // actual what is left of it now that everything else was done meanwhile.
-func (db *DB) finishPast(ctx context.Context, ts clock.Timestamp, start clock.Interval, m waitMetrics, c *waitCounter) error {
+func (db *DB) finishPast(ctx context.Context, ts clock.Timestamp, start clock.Interval, m waitMetrics, c *waitCounter) (actual time.Duration, err error) {
 	began := db.o.RT.Now()
-	err := db.waitPast(ctx, ts)
+	err = db.waitPast(ctx, ts)
 	var needed time.Duration
 	if !ts.IsZero() {
 		needed = max(0, clock.Instant(ts.Wall).Sub(start.Earliest))
 	}
-	actual := db.o.RT.Now() - began
+	actual = db.o.RT.Now() - began
 	m.Needed.Observe(needed.Seconds())
 	m.Actual.Observe(actual.Seconds())
 	c.add(needed, actual)
-	return err
+	return actual, err
 }

@@ -38,7 +38,7 @@ func (t *Txn) fetch(ctx context.Context, reqs []kv.ReadRequest) ([]part, error) 
 			ctx = t.lockContext(given, f.lock)
 			f.locks, f.until = t.lockOwner(), t.db.o.RT.Now()+f.lock.Wait
 		}
-		if err := f.run(ctx); err != nil {
+		if err := f.watchedRun(ctx); err != nil {
 			return nil, err
 		}
 		if t.take(f) {
@@ -123,6 +123,16 @@ func (p part) split(i int, s kv.Span) (read, rest kv.Span) {
 		return kv.Span{Start: rest.End, End: s.End}, rest
 	}
 	return kv.Span{Start: s.Start, End: rest.Start}, rest
+}
+
+// watchedRun is run, accounted for if it may wait for locks.
+func (f *fetching) watchedRun(ctx context.Context) (err error) {
+	if f.lock == nil {
+		return f.run(ctx)
+	}
+	done := f.t.watchLocking()
+	defer func() { done(f.found()) }()
+	return f.run(ctx)
 }
 
 // run reads until everything is there as of the same timestamp. It ends: r moves at most once for each node, and not

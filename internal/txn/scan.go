@@ -171,6 +171,9 @@ func (t *Txn) Scan(_ context.Context, span kv.Span, o ScanOptions) *Scanner {
 	return s
 }
 
+// StopLocking has the pages to come read without locks.
+func (s *Scanner) StopLocking() { s.lock = Lock{} }
+
 // Next returns the next rows in order, and none at the end.
 func (s *Scanner) Next(ctx context.Context) ([]KeyValue, error) {
 	if _, err := s.t.ready(ctx); err != nil {

@@ -23,7 +23,7 @@ type groupCounter struct {
 	groups []int        // places of the columns of GROUP BY
 	spans  []kv.Span
 	whole  bool // spans are all of the index
-	out    []resultColumn
+	out    []countColumn
 
 	rows []sql.Row
 	done bool
@@ -31,8 +31,8 @@ type groupCounter struct {
 	plain sql.RowIter
 }
 
-// resultColumn is one column of the result: exactly one of the fields is set.
-type resultColumn struct {
+// countColumn is one column of the result: exactly one of the fields is set.
+type countColumn struct {
 	count    bool
 	notNull  *indexLayout // count of the rows whose first column in this index is not NULL
 	unlessAt int          // with count, if not negative: 0 for the group in which this column of GROUP BY is NULL
@@ -85,7 +85,7 @@ func (b *builder) countGroups(ctx *sql.Context, s *Session, n *plan.GroupBy) (sq
 	return c, nil
 }
 
-func (c *groupCounter) output(ctx *sql.Context, e sql.Expression) (o resultColumn, ok bool) {
+func (c *groupCounter) output(ctx *sql.Context, e sql.Expression) (o countColumn, ok bool) {
 	o.column, o.unlessAt = -1, -1
 	switch e := e.(type) {
 	case *aggregation.Count:

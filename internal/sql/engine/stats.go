@@ -74,6 +74,14 @@ func (s *tableStats) rows(id uint64) uint64 {
 	return unknownRows
 }
 
+// known is rows, if anything is known.
+func (s *tableStats) known(id uint64) (rows uint64, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.tables[id]
+	return t.rows, ok
+}
+
 func (s *tableStats) bytes(id uint64) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,9 +33,11 @@ type tx struct {
 	base       *catalog.Snapshot // that it began from
 	wrote      bool
 	broken     bool // the statement has failed: nothing of it may be committed
+	sent       bool // rows of the present statement have left
 	statements int  // that are over: their results are with the client
 	savepoints []savepoint
 	begun      txn.Savepoint         // of the present statement
+	watched    *watchedTx            // what longitude.transactions shows
 	cleanup    []func()              // after a commit
 	expected   map[string]pendingKey // keys that the commit refuses if they are taken
 }
@@ -60,6 +62,7 @@ func (t *tx) look() *txn.Txn {
 		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks})
 		t.locks = nil
 		t.begun = t.kv.Savepoint()
+		t.watched.attempt(t.kv)
 	}
 	return t.kv
 }
@@ -159,7 +162,7 @@ func (t *tx) delete(key kv.Key) {
 
 // startStatement marks where a failing statement is rolled back to.
 func (t *tx) startStatement() {
-	t.failed = nil
+	t.failed, t.sent = nil, false
 	if t.kv != nil {
 		t.begun = t.kv.Savepoint()
 	}
@@ -194,6 +197,7 @@ func (t *tx) commit(ctx context.Context) error {
 	if err := t.note(t.kv.Commit(ctx)); err != nil {
 		return err
 	}
+	t.watched.become(outcomeCommitted)
 	for _, f := range t.cleanup {
 		f()
 	}
@@ -226,7 +230,7 @@ func (t *tx) rollback(ctx context.Context) {
 
 // again prepares the transaction for being repeated from its beginning.
 func (t *tx) again() *tx {
-	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age}
+	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age, watched: t.watched}
 	if t.kv != nil {
 		n.age, n.locks = t.kv.Age(), t.kv.HandOver()
 	}
