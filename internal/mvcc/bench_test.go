@@ -54,6 +54,36 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
+// A hundred rows that an index points at.
+func BenchmarkGetMany(b *testing.B) {
+	e := loaded(b, 1)
+	for _, together := range []bool{false, true} {
+		b.Run(fmt.Sprintf("together=%t", together), func(b *testing.B) {
+			var ks []kv.Key
+			for i := 37; i < benchKeys; i += benchKeys / 100 {
+				ks = append(ks, benchKey(nil, i))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				v, err := Open(e.State, Options{TS: clock.Timestamp{Wall: 100}})
+				check(b, err)
+				if together {
+					_, err = v.GetMany(ks)
+				} else {
+					for _, k := range ks {
+						if _, err = v.Get(k); err != nil {
+							break
+						}
+					}
+				}
+				check(b, err)
+				check(b, v.Close())
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(ks)), "ns/key")
+		})
+	}
+}
+
 func BenchmarkScan(b *testing.B) {
 	for _, reverse := range []bool{false, true} {
 		for _, versions := range []int{1, 10} {

@@ -211,9 +211,42 @@ func (m *model) compare(t *testing.T, r *rand.Rand, e *storage.Engines) {
 	}
 	check(t, v.Close())
 
+	m.compareMany(t, r, e, o)
 	m.compareScan(t, r, e, o)
 	m.compareCount(t, r, e, o)
 	m.compareRefresh(t, r, e, o)
+}
+
+func (m *model) compareMany(t *testing.T, r *rand.Rand, e *storage.Engines, o Options) {
+	t.Helper()
+	var ks []kv.Key
+	for _, k := range modelKeys {
+		if r.IntN(2) == 0 {
+			ks = append(ks, kv.Key(k))
+		}
+	}
+	if r.IntN(2) == 0 {
+		r.Shuffle(len(ks), func(i, j int) { ks[i], ks[j] = ks[j], ks[i] })
+	}
+	v, err := Open(e.State, o)
+	check(t, err)
+	defer v.Close()
+	got, err := v.GetMany(ks)
+	check(t, err)
+	anyUncertain, anyIntent := false, false
+	var newest clock.Timestamp
+	for i, k := range ks {
+		uncertain, intent := m.blocked(string(k), o)
+		anyUncertain, anyIntent = anyUncertain || uncertain, anyIntent || intent
+		at := m.newest(string(k), o.TS)
+		newest = newest.Forward(at)
+		if want := m.versions[string(k)][at]; !anyUncertain && !anyIntent && string(got[i]) != want {
+			t.Fatalf("get %q of %q %+v: %q, want %q", k, ks, o, got[i], want)
+		}
+	}
+	if anyUncertain != (v.Uncertain != nil) || !anyUncertain && (anyIntent != (len(v.Intents) > 0) || v.Newest != newest) {
+		t.Fatalf("get %q %+v: uncertain=%v intents=%v newest %v, want %t %t %v", ks, o, v.Uncertain, v.Intents, v.Newest, anyUncertain, anyIntent, newest)
+	}
 }
 
 func (m *model) compareScan(t *testing.T, r *rand.Rand, e *storage.Engines, o Options) {

@@ -142,6 +142,7 @@ type cutter struct {
 	pieces []*item
 	at     map[kv.RangeID]*item // the piece that takes more for this range
 	bytes  map[*item]int
+	last   *kv.RangeDescriptor // of the latest key
 }
 
 func (c *cutter) all() *kv.Error {
@@ -232,9 +233,13 @@ func (c *cutter) spans(spans []kv.Span, add func(*item, kv.Span), reverse bool) 
 
 // piece returns the piece for the range that holds the key: a copy of the request with no keys in it yet.
 func (c *cutter) piece(k kv.Key) (*item, *kv.RangeDescriptor, *kv.Error) {
-	d, err := c.e.r.lookup(c.e.ctx, k, c.e.deadline)
-	if err != nil {
-		return nil, nil, err
+	d := c.last
+	if d == nil || !d.Span.Contains(k) { // keys come in order, mostly many of one range
+		var err *kv.Error
+		if d, err = c.e.r.lookup(c.e.ctx, k, c.e.deadline); err != nil {
+			return nil, nil, err
+		}
+		c.last = d
 	}
 	if p := c.at[d.ID]; p != nil {
 		return p, d, nil

@@ -12,7 +12,8 @@ import (
 
 // social is the workload of the demonstration at the level of keys: users like posts and take it back. A like is a row, and
 // how many a post has is written in its own row, in another range; both change in one transaction. Whoever reads a post
-// with its likes finds as many as it says; and a user finds his own as he left them.
+// with its likes finds as many as it says, whether the likes are read or counted where they are; and a user finds his own as
+// he left them.
 type social struct {
 	ops   []*check.Op
 	wrong []check.Anomaly
@@ -44,9 +45,12 @@ func (s *social) Splits() []kv.Key { return splits('s') }
 func (s *social) Setup(*Client) error { return nil }
 
 func (s *social) Step(c *Client) {
-	if post := c.Rand.IntN(posts); c.Rand.IntN(3) == 0 {
+	switch post := c.Rand.IntN(posts); c.Rand.IntN(6) {
+	case 0:
 		_ = s.view(c, post)
-	} else {
+	case 1:
+		_ = s.viewAll(c)
+	default:
 		s.like(c, post)
 	}
 }
@@ -75,7 +79,8 @@ func (s *social) like(c *Client, post int) {
 		return fmt.Sprintf("user %d likes s%d, or no more", me.user, post)
 	})
 	var had bool
-	var n int64
+	var n, counted int64
+	counts := c.Rand.IntN(3) == 0
 	err := c.txn(false, func(ctx context.Context, t *txn.Txn) error {
 		vs, err := t.GetMany(ctx, []kv.Key{likeKey(post, me.user), postKey(post)})
 		if err != nil {
@@ -90,9 +95,15 @@ func (s *social) like(c *Client, post int) {
 			n++
 		}
 		t.Put(postKey(post), digits(n))
-		return nil
+		if counted = n; counts { // together with what it has just written
+			counted, err = likesCounted(ctx, t, post)
+		}
+		return err
 	})
 	c.end(op, err, func() string {
+		if err == nil && counted != n {
+			s.report(check.WrongTotal, "%s: user %d leaves post %d with %d likes, and counts %d", op, me.user, post, n, counted)
+		}
 		knew, sure := me.likes[post]
 		delete(me.likes, post)
 		if err == nil {
@@ -107,10 +118,56 @@ func (s *social) like(c *Client, post int) {
 	})
 }
 
+// likesCounted has the likes of a post counted where they are.
+func likesCounted(ctx context.Context, t *txn.Txn, post int) (n int64, err error) {
+	groups, _, err := t.Count(ctx, []txn.Counting{{Spans: []kv.Span{likesOf(post)}}}, nil)
+	if err == nil && len(groups[0]) > 0 {
+		n = groups[0][0].Count
+	}
+	return n, err
+}
+
+// viewAll reads all posts and the number of likes of each, in one round.
+func (s *social) viewAll(c *Client) error {
+	op := s.begin(c, func() string { return "view all of s" })
+	var says, counted [posts]int64
+	err := c.txn(c.Rand.IntN(2) == 0, func(ctx context.Context, t *txn.Txn) error {
+		says, counted = [posts]int64{}, [posts]int64{}
+		ask := txn.Counting{By: kv.Grouping{Prefix: len(likesOf(0).Start)}}
+		var rows []kv.Span
+		for p := range posts {
+			ask.Spans = append(ask.Spans, likesOf(p))
+			rows = append(rows, kv.Point(postKey(p)))
+		}
+		groups, read, err := t.Count(ctx, []txn.Counting{ask}, rows)
+		if err != nil {
+			return err
+		}
+		for p := range posts {
+			if len(read[p]) > 0 {
+				says[p] = number(read[p][0].Value)
+			}
+			for _, g := range groups[0] {
+				if likesOf(p).Contains(g.Key) {
+					counted[p] += g.Count
+				}
+			}
+		}
+		return nil
+	})
+	c.end(op, err, func() string {
+		if err == nil && says != counted {
+			s.report(check.WrongTotal, "%s: the posts say that they have %d likes, and %d are counted", op, says, counted)
+		}
+		return fmt.Sprintf(": say %d, counted %d", says, counted)
+	})
+	return err
+}
+
 // view reads a post and its likes, in either order.
 func (s *social) view(c *Client, post int) error {
 	op := s.begin(c, func() string { return fmt.Sprint("view s", post) })
-	first := c.Rand.IntN(2) == 0
+	first, counts := c.Rand.IntN(2) == 0, c.Rand.IntN(2) == 0
 	var says int64
 	var rows int
 	err := c.txn(c.Rand.IntN(2) == 0, func(ctx context.Context, t *txn.Txn) error {
@@ -121,6 +178,14 @@ func (s *social) view(c *Client, post int) error {
 					return err
 				}
 				says = number(v)
+				continue
+			}
+			if counts {
+				n, err := likesCounted(ctx, t, post)
+				if err != nil {
+					return err
+				}
+				rows = int(n)
 				continue
 			}
 			all, err := t.ScanMany(ctx, []kv.Span{likesOf(post)})
@@ -152,7 +217,7 @@ func (s *social) Final(c *Client) error {
 			return err
 		}
 	}
-	return nil
+	return s.viewAll(c)
 }
 
 func (s *social) Check() []check.Anomaly { return s.wrong }

@@ -33,7 +33,8 @@ type Options struct {
 	Dir string // made if it does not exist
 
 	// Cache is the block cache of both instances together, in bytes. Default 128 MiB. Reads that miss it cost a system
-	// call, or a disk access.
+	// call, or a disk access, and the block has to be decompressed. Memory for writes comes on top of it: up to 128 MiB,
+	// for a while twice that. What of it is not in use yet holds blocks, too.
 	Cache int64
 	// Deterministic is for simulation: nothing is written in the background, so that the bytes on (simulated) disk
 	// depend on the calls alone. The store then only grows.
@@ -86,17 +87,28 @@ func (e *Engines) open(o Options) (err error) {
 	if e.lock, err = pebble.LockDirectory(o.Dir, e.fs); err != nil {
 		return explainLock(o.Dir, err)
 	}
-	e.cache = pebble.NewCache(o.Cache)
-	if e.Log, err = e.openEngine("log", e.logOptions(o)); err != nil {
+	log, state := e.logOptions(o), e.stateOptions(o)
+	e.cache = pebble.NewCache(o.Cache + memtables(log, state))
+	log.Cache, state.Cache = e.cache, e.cache
+	if e.Log, err = e.openEngine("log", log); err != nil {
 		return explain(o.Dir, err)
 	}
 	if err := e.checkFormat(); err != nil {
 		return err
 	}
-	if e.State, err = e.openEngine("state", e.stateOptions(o)); err != nil {
+	if e.State, err = e.openEngine("state", state); err != nil {
 		return explain(o.Dir, err)
 	}
 	return nil
+}
+
+// memtables is what the instances' memtables take away from the cache that they are given: of each the one that is written
+// to and one that is being flushed. Pebble takes it from the blocks, down to nothing, although it is memory of its own.
+func memtables(instances ...*pebble.Options) (bytes int64) {
+	for _, o := range instances {
+		bytes += 2 * int64(o.MemTableSize)
+	}
+	return bytes
 }
 
 // openEngine opens one instance. Pebble writes while it opens, and waits for ever for a flush that fails; so this does not

@@ -12,7 +12,6 @@ import (
 // common is what the two instances share.
 func (e *Engines) common(o Options, name string, stalls int) *pebble.Options {
 	p := &pebble.Options{
-		Cache: e.cache,
 		// Columnar blocks need FormatColumnarBlocks; sync chunks tell a torn tail of the log from corruption.
 		FormatMajorVersion: pebble.FormatTableFormatV6,
 		Logger:             &pebbleLogger{report: e.report, name: name},

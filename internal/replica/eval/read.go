@@ -102,19 +102,16 @@ func (ev *evaluation) readAt(q *kv.ReadRequest, r clock.Timestamp) (uncertain *m
 	return uncertain, err
 }
 
-func readKeys(v *mvcc.View, q *kv.ReadRequest, resp *kv.ReadResponse) error {
-	if len(q.Keys) == 0 {
-		return nil
+func readKeys(v *mvcc.View, q *kv.ReadRequest, resp *kv.ReadResponse) (err error) {
+	switch len(q.Keys) {
+	case 0:
+	case 1:
+		resp.Values = make([][]byte, 1)
+		resp.Values[0], err = v.Get(q.Keys[0])
+	default:
+		resp.Values, err = v.GetMany(q.Keys)
 	}
-	resp.Values = make([][]byte, len(q.Keys))
-	for i, k := range q.Keys {
-		value, err := v.Get(k)
-		if err != nil || v.Uncertain != nil {
-			return err
-		}
-		resp.Values[i] = value
-	}
-	return nil
+	return err
 }
 
 // maxScanKeys bounds the deleted keys that one read passes over, maxCountKeys those that it counts, too.

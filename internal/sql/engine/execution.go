@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
@@ -300,6 +299,7 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 	if !types.IsOkResultSchema(schema) {
 		x.out.begin(fields)
 	}
+	sending := newRowSender(sc, schema)
 	for {
 		row, err := iter.Next(sc)
 		if err == io.EOF {
@@ -312,7 +312,7 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 			x.out.ok(row[0].(types.OkResult))
 			continue
 		}
-		values, err := server.RowToSQL(sc, schema, row, nil, nil)
+		values, err := sending.values(sc, row)
 		if err != nil {
 			return err
 		}

@@ -66,6 +66,7 @@ type rowReader struct {
 	lock    txn.Lock
 	some    uint64 // if not 0: only so many rows are locked (lockSome)
 
+	rowsFrom    *rowDecoder
 	scanner     *txn.Scanner
 	batch       []datums
 	at          int
@@ -78,6 +79,7 @@ func newRowReader(ctx *sql.Context, t *table, x *indexLayout, rs []reach, revers
 		return nil, err
 	}
 	r := &rowReader{t: t, tx: tx, stmt: s.stmt, x: x, reaches: slices.Clone(rs), reverse: reverse, covered: x.isPK || t.refOnly}
+	r.rowsFrom = r.decoder()
 	if reverse {
 		slices.Reverse(r.reaches)
 	}
@@ -287,13 +289,15 @@ func (r *rowReader) take(ctx *sql.Context, from *reach, found []txn.KeyValue) er
 		r.rows++
 		r.bytes += uint64(len(row.Key) + len(row.Value))
 	}
-	decode := r.t.l.decodeRow
-	if !r.x.isPK {
-		decode = r.x.decodeEntry
-	}
 	ds := make([]datums, 0, len(found))
-	for _, row := range found {
-		d, err := decode(row.Key, row.Value)
+	for i, row := range found {
+		var d datums
+		var err error
+		if r.x.isPK {
+			d, err = r.rowsFrom.row(row.Key, row.Value, len(found)-i)
+		} else {
+			d, err = r.x.decodeEntry(row.Key, row.Value)
+		}
 		if err != nil {
 			return err
 		}
@@ -347,7 +351,7 @@ func (r *rowReader) rowsOf(ctx *sql.Context, entries []datums, found []txn.KeyVa
 			if len(v) == 0 {
 				return nil, r.t.l.corrupt(ks[i], errors.New("index "+r.x.desc.Name+" has an entry for a row that is not there"))
 			}
-			d, err := r.t.l.decodeRow(ks[i], v)
+			d, err := r.rowsFrom.row(ks[i], v, len(values)-i)
 			if err != nil {
 				return nil, err
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
@@ -137,7 +138,8 @@ func fromDatum(t sql.Type) func(rowcodec.Datum) (any, error) {
 	case sqltypes.TypeJSON:
 		return plain(func(d rowcodec.Datum) any { return types.NewLazyJSONDocument(append([]byte{}, d.B...)) })
 	case sqltypes.Char, sqltypes.VarChar, sqltypes.Text:
-		return plain(func(d rowcodec.Datum) any { return string(d.B) })
+		// What was read is never written to, so the text need not be copied.
+		return plain(func(d rowcodec.Datum) any { return unsafe.String(unsafe.SliceData(d.B), len(d.B)) })
 	}
 	return plain(func(d rowcodec.Datum) any { return append([]byte{}, d.B...) })
 }
