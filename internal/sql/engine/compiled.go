@@ -62,6 +62,7 @@ func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done b
 	s := x.s
 	sc := s.running.begin(ctx, s, r.query, at)
 	defer s.running.end()
+	defer s.scratch.trim()
 	k := s.settings(sc)
 	if !k.compilable {
 		return false, nil

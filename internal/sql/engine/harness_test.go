@@ -29,7 +29,7 @@ type cluster struct {
 	t     testing.TB
 	mu    sync.Mutex
 	nodes []*member
-	given int // see member.next
+	given int                               // see member.next
 	calls func(to kv.NodeID, m *kv.Message) // sees every message between nodes
 	// clocks are the conditions of the nodes' clocks; without, they are right, with bounds that differ.
 	clocks []clock.Conditions
