@@ -26,7 +26,7 @@ func (x *execution) learn(sc *sql.Context) {
 		return
 	}
 	k := x.unknown
-	var version uint64
+	version := x.h.e.schemas.newest() // of a statement that has not looked: it need not be looked at again before the next
 	if x.pinned != nil {
 		version = x.pinned.snap.Meta.Version
 	}

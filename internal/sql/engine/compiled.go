@@ -83,7 +83,7 @@ func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done b
 	database := s.GetCurrentDatabase()
 	en := x.h.e.plans.find(database, k.sqlMode, s.scratch.text)
 	if en == nil || en.plan == nil {
-		if en == nil || x.h.e.schemas.newer(en.version) {
+		if en == nil || en.version < x.h.e.schemas.newest() {
 			x.unknown = &planKey{database, k.sqlMode, string(s.scratch.text)}
 		}
 		return false, nil
@@ -96,7 +96,7 @@ func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done b
 	if err == errOrdinary {
 		x.digest = ""
 		x.out.reset()
-		if x.h.e.schemas.newer(en.version) {
+		if en.version < x.h.e.schemas.newest() {
 			x.unknown = &en.key
 		}
 		return false, nil
