@@ -29,6 +29,7 @@ func BenchmarkStatements(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer st.Close()
+			defer s.exec("COMMIT") // of what "begin" leaves open
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				var args []any

@@ -18,8 +18,8 @@ import (
 // time that such a statement costs: it plans anew each time.
 //
 //	P1  A plan does what the ordinary path does, to the byte: its result, its effect, what the session knows afterwards. Of
-//	    whatever it is not sure, it does nothing and leaves the statement to the ordinary path (errOrdinary): errors of the
-//	    client's above all, so that there is one place that words them.
+//	    whatever it is not sure, it does nothing and leaves the statement to the ordinary path (errOrdinary): values that do not
+//	    fit above all, so that there is one place that says so. Duplicates and missing parents are found by the same code.
 //	P2  A plan leaves a statement before it has written anything.
 //	P3  A plan is made from the tables of one version of the catalog, and used only by transactions whose own version that is
 //	    (S4). The rest of a transaction's rules is not here: attempts, repetition, buffering, commit and failure are
@@ -62,6 +62,7 @@ func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done b
 	s := x.s
 	sc := s.running.begin(ctx, s, r.query, at)
 	defer s.running.end()
+	defer s.scratch.trim()
 	k := s.settings(sc)
 	if !k.compilable {
 		return false, nil
@@ -82,7 +83,7 @@ func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done b
 	database := s.GetCurrentDatabase()
 	en := x.h.e.plans.find(database, k.sqlMode, s.scratch.text)
 	if en == nil || en.plan == nil {
-		if en == nil || x.h.e.schemas.newer(en.version) {
+		if en == nil || en.version < x.h.e.schemas.newest() {
 			x.unknown = &planKey{database, k.sqlMode, string(s.scratch.text)}
 		}
 		return false, nil
@@ -95,7 +96,7 @@ func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done b
 	if err == errOrdinary {
 		x.digest = ""
 		x.out.reset()
-		if x.h.e.schemas.newer(en.version) {
+		if en.version < x.h.e.schemas.newest() {
 			x.unknown = &en.key
 		}
 		return false, nil

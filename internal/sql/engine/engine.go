@@ -11,6 +11,9 @@
 //	S4  A statement sees one version of the catalog, the one that holds at its timestamps (schemas, H1 to H3).
 //	S5  A client's mistake is an error with MySQL's code and SQLSTATE; a mistake of ours is error 1105 with a log entry.
 //	    Neither ends the connection or the process.
+//
+// Statements of common shapes are executed by plans of our own (compiled, P1 to P4), the others by go-mysql-server's. Both are
+// ways to execute one attempt: what is above holds for both, in the same code (execution.repeat).
 package engine
 
 import (

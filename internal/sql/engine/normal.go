@@ -12,6 +12,16 @@ type scratch struct {
 	decoded  []byte
 }
 
+// keepScratch is how much of it an idle session keeps.
+const keepScratch = 16 << 10
+
+// trim gives up what a large statement has needed.
+func (s *scratch) trim() {
+	if cap(s.decoded) > keepScratch {
+		s.decoded, s.literals = nil, nil
+	}
+}
+
 // normalize takes the constants out of a statement and puts parameters in their places, so that statements which differ in
 // nothing else share a plan. It knows the usual things only and gives up on others: comments, parameters, quotes other than
 // ' and `, numbers other than 12 and 1.5, several statements in one text. What it makes of a text need not be meaningful: the

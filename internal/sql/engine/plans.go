@@ -8,7 +8,7 @@ import (
 // keepPlans bounds the statements that are remembered, with or without a plan; maxPlanText how long one may be, without its
 // constants; maxConstants how many it may have.
 const (
-	keepPlans    = 4000
+	keepPlans    = 2000
 	maxPlanText  = 4096
 	maxConstants = 512
 )

@@ -120,9 +120,9 @@ func (tw *twin) do(t testing.TB, q string, args []any, prepared, again bool) str
 
 // pair is the two of them.
 type pair struct {
-	t        testing.TB
-	on, off  *twin
-	n, plans int
+	t       testing.TB
+	on, off *twin
+	n       int // statements so far
 }
 
 func newPair(t testing.TB, params string, setup ...string) *pair {

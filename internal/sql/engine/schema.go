@@ -189,11 +189,14 @@ func readCatalog(ctx context.Context, t *txn.Txn) (*catalog.Snapshot, error) {
 	return catalog.Build(catalog.Entries(rows[0], func(r txn.KeyValue) (kv.Key, []byte) { return r.Key, r.Value }))
 }
 
-// newer reports whether a version of the catalog is known that is newer.
-func (c *schemas) newer(version uint64) bool {
+// newest is the newest version of the catalog that is known.
+func (c *schemas) newest() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.entries) > 0 && c.entries[len(c.entries)-1].schema.snap.Meta.Version > version
+	if len(c.entries) == 0 {
+		return 0
+	}
+	return c.entries[len(c.entries)-1].schema.snap.Meta.Version
 }
 
 func (c *schemas) known(version uint64) *schema {

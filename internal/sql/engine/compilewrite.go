@@ -6,7 +6,6 @@ import (
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
-	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
 
@@ -25,6 +24,9 @@ func (c *compiler) simple() bool {
 	}
 	return !c.l.virtualIndex
 }
+
+// maxCells bounds the rows of an INSERT times the columns of its table: what a plan takes in memory.
+const maxCells = 1024
 
 func (c *compiler) insertion(s *sqlparser.Insert, database string) form {
 	values, ok := s.Rows.(*sqlparser.AliasedValues)
@@ -61,6 +63,9 @@ func (c *compiler) insertion(s *sqlparser.Insert, database string) form {
 			return nil
 		}
 		missing[i] = *o
+	}
+	if len(values.Values)*len(missing) > maxCells {
+		return nil
 	}
 	for _, tuple := range values.Values {
 		if len(tuple) != len(places) {
@@ -225,93 +230,4 @@ func (c *compiler) deletion(s *sqlparser.Delete, database string) form {
 		return nil
 	}
 	return f
-}
-
-// selection reads SELECT of columns of one table by its primary key.
-func (c *compiler) selection(s *sqlparser.Select, database string) form {
-	o := s.QueryOpts
-	if s.Into != nil || s.With != nil || s.Having != nil || len(s.Comments) > 0 || len(s.GroupBy) > 0 || len(s.Window) > 0 ||
-		o.Distinct || len(o.DistinctOn) > 0 || o.StraightJoinHint || o.SQLCalcFoundRows || !c.table(s.From, database) {
-		return nil
-	}
-	f := &selectForm{target: c.target(), schema: c.result}
-	for _, e := range s.SelectExprs {
-		switch e := e.(type) {
-		case *sqlparser.StarExpr:
-			if !e.TableName.IsEmpty() && !strings.EqualFold(e.TableName.Name.String(), c.alias) || !e.TableName.DbQualifier.IsEmpty() {
-				return nil
-			}
-			for i := range c.l.columns {
-				f.columns = append(f.columns, c.l.resultColumn(i))
-			}
-		case *sqlparser.AliasedExpr:
-			at := c.column(e.Expr)
-			if at < 0 {
-				return nil
-			}
-			f.columns = append(f.columns, c.l.resultColumn(at))
-		default:
-			return nil
-		}
-	}
-	if !c.answers(f) {
-		return nil
-	}
-	if s.Lock != nil && s.Lock.Type != "" {
-		return c.locking(f, s)
-	}
-	if f.where = c.where(s.Where); f.where != nil {
-		return c.ordered(f, s)
-	}
-	return c.spanned(f, s)
-}
-
-// locking reads SELECT ... FOR UPDATE of one row.
-func (c *compiler) locking(f *selectForm, s *sqlparser.Select) form {
-	switch {
-	case len(s.Lock.Tables) > 0:
-		return nil
-	case s.Lock.Type == sqlparser.ForUpdateStr:
-		f.lock = kv.LockExclusive
-	case s.Lock.Type == sqlparser.ShareModeStr:
-		f.lock = kv.LockShared
-	default:
-		return nil
-	}
-	if f.where = c.where(s.Where); f.where == nil || len(f.where.keys) != 1 {
-		return nil
-	}
-	return c.ordered(f, s)
-}
-
-// answers reports whether the result that the ordinary path gave is of the columns that were found.
-func (c *compiler) answers(f *selectForm) bool {
-	if len(c.result) != len(f.columns) {
-		return false
-	}
-	for i, col := range c.result {
-		if !col.Type.Equals(f.columns[i].typ) {
-			return false
-		}
-	}
-	return true
-}
-
-// ordered reads ORDER BY and LIMIT of a SELECT by the whole key: of one row any order is the same.
-func (c *compiler) ordered(f *selectForm, s *sqlparser.Select) form {
-	for _, o := range s.OrderBy {
-		if len(f.where.keys) > 1 || c.column(o.Expr) < 0 {
-			return nil
-		}
-	}
-	if s.Limit != nil && !c.limit(f, s.Limit) {
-		return nil
-	}
-	return f
-}
-
-func (c *compiler) limit(f *selectForm, l *sqlparser.Limit) bool {
-	o, ok := c.operand(l.Rowcount)
-	f.limit = &o
-	return ok && l.Offset == nil && !o.negative
 }
