@@ -10,12 +10,24 @@ import (
 
 // Count is Scan in key order of which only the groups are returned, and how many rows each of them has. The budget's rows
 // are groups. Where it is spent within a group, the rest of the group comes with the rest of the span.
+//
+// Where intents are about that are neither in the way nor above the limit, it is Scan that knows what they mean for the
+// reader, and its rows are counted.
 func (v *View) Count(s kv.Span, b *Budget, g *kv.Grouping) (groups kv.Rows, read kv.Span, err error) {
-	if rows, over := nothingToScan(s, b); over {
-		return rows, kv.Span{}, nil
+	if s.Empty() || b.spent() {
+		return v.Scan(s, b, false)
 	}
-	if v.o.Own != nil {
-		return v.countOwn(s, b, g)
+	laid, err := v.passedOver(keys.LockSpan(s))
+	if err != nil {
+		return kv.Rows{}, kv.Span{}, err
+	}
+	if laid {
+		rows, read, err := v.Scan(s, b, false)
+		if err != nil || v.Uncertain != nil {
+			return rows, read, err
+		}
+		groups, err = countRows(rows, g)
+		return groups, read, err
 	}
 	return v.scan(s, false, func(rows *kv.Rows) error {
 		c := counter{v: v, g: g, b: b, rows: rows}
@@ -23,30 +35,52 @@ func (v *View) Count(s kv.Span, b *Budget, g *kv.Grouping) (groups kv.Rows, read
 	})
 }
 
-// maxOwnBytes bounds the rows that countOwn has in memory.
-const maxOwnBytes = 4 << 20
-
-// countOwn is Count for a transaction with intents of its own: a page of rows is read, with these among them, and counted.
-// What is left comes with the rest of the span.
-func (v *View) countOwn(s kv.Span, b *Budget, g *kv.Grouping) (groups kv.Rows, read kv.Span, err error) {
-	page := Budget{Rows: maxOwnKeys, Bytes: maxOwnBytes, Keys: min(b.Keys, maxOwnKeys)}
-	rows, read, err := v.scanOwn(s, &page, false)
-	if err != nil || v.Uncertain != nil {
-		return kv.Rows{}, kv.Span{}, err
-	}
-	c := counter{v: v, g: g, b: b, rows: &groups}
-	for i, k := range rows.Keys {
-		if c.again(k) {
+// passedOver reports whether the lock table has intents in a span that a scan passes over although they are at or below its
+// limit: the reader's own, and others of which it knows more than they say.
+func (v *View) passedOver(locks kv.Span) (bool, error) {
+	v.it.SetBounds(storage.Span(locks))
+	for valid := v.it.First(); valid; valid = v.it.Next() {
+		stored, err := v.it.ValueAndErr()
+		if err != nil {
+			return false, err
+		}
+		in, err := decodeIntent(stored)
+		if err != nil {
+			return false, err
+		}
+		if in.Txn == v.o.Txn {
+			return true, nil
+		}
+		if v.o.Limit.Less(in.TS) || v.inTheWay(&in) {
 			continue
 		}
-		if err := c.begin(k, rows.Values[i]); err != nil {
-			return kv.Rows{}, kv.Span{}, err
+		if pushed, ok := v.o.Pushed[in.Txn]; !ok || pushed.LessEq(v.o.TS) {
+			return true, nil
 		}
 	}
-	c.end()
-	b.Keys -= max(1, len(rows.Keys))
-	groups.More, groups.Resume = rows.More, rows.Resume
-	return groups, read, nil
+	return false, v.it.Error()
+}
+
+// countRows counts rows that are there.
+func countRows(rows kv.Rows, g *kv.Grouping) (kv.Rows, error) {
+	out := kv.Rows{More: rows.More, Resume: rows.Resume}
+	var group []byte
+	for i, k := range rows.Keys {
+		if n := len(out.Counts); n > 0 && bytes.HasPrefix(k, group) {
+			out.Counts[n-1]++
+			continue
+		}
+		end, err := keys.GroupEnd(k, g)
+		if err != nil {
+			return out, assertionf("%s", err)
+		}
+		group = k[:end]
+		out.Keys, out.Counts = append(out.Keys, k), append(out.Counts, 1)
+		if g.First {
+			out.Values = append(out.Values, rows.Values[i])
+		}
+	}
+	return out, nil
 }
 
 // counter counts the rows of one span.
@@ -115,34 +149,10 @@ func (v *View) present() (bool, error) {
 }
 
 func (c *counter) count(k kv.Key) error {
-	if c.again(k) {
+	if c.n > 0 && bytes.HasPrefix(k, c.group) {
+		c.n++
 		return nil
 	}
-	if !c.g.First {
-		return c.begin(k, nil)
-	}
-	stored, err := c.v.it.ValueAndErr()
-	if err != nil {
-		return err
-	}
-	value, err := decodeValue(stored)
-	if err != nil {
-		return err
-	}
-	return c.begin(k, value)
-}
-
-// again counts a row of the present group, if it is one.
-func (c *counter) again(k kv.Key) bool {
-	if c.n == 0 || !bytes.HasPrefix(k, c.group) {
-		return false
-	}
-	c.n++
-	return true
-}
-
-// begin begins a group with its first row.
-func (c *counter) begin(k kv.Key, value []byte) error {
 	c.end()
 	end, err := keys.GroupEnd(k, c.g)
 	if err != nil {
@@ -152,12 +162,17 @@ func (c *counter) begin(k kv.Key, value []byte) error {
 	c.group, c.n = first[:end], 1
 	c.rows.Keys = append(c.rows.Keys, first)
 	if !c.g.First {
-		value = nil
-	} else {
-		c.rows.Values = append(c.rows.Values, c.v.mem.copy(value))
+		c.b.row(k, nil)
+		return nil
 	}
+	stored, err := c.v.it.ValueAndErr()
+	if err != nil {
+		return err
+	}
+	value, err := decodeValue(stored)
+	c.rows.Values = append(c.rows.Values, c.v.mem.copy(value))
 	c.b.row(k, value)
-	return nil
+	return err
 }
 
 // end completes the present group.

@@ -62,7 +62,9 @@ func (p *plans) read(ctx context.Context, c *Client, ts clock.Timestamp) (*planC
 		return err
 	})
 	out.from = newest
-	c.state = out
+	if err == nil {
+		c.state = out
+	}
 	return out, err
 }
 

@@ -71,11 +71,7 @@ func (e exhausted) Error() string {
 func (e exhausted) Unwrap() error { return e.last }
 
 // lost reports whether the attempt ended with a retryable error, even if fn has returned another one for it.
-func (t *Txn) lost() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.failure != nil
-}
+func (t *Txn) lost() bool { return Retryable(t.Failure()) }
 
 func (t *Txn) sentRows() bool {
 	t.mu.Lock()

@@ -55,6 +55,7 @@ type spill struct {
 	stop            func() // heartbeats
 	checked         int    // Z7: how many answers had been taken when the record was last asked
 	ended           bool   // they are somebody else's to clean up
+	settled         bool   // why the attempt has failed goes with what it has read
 }
 
 // round is a buffer on its way.
@@ -66,8 +67,32 @@ type round struct {
 // Failure is why the attempt is over, if it has failed on its own: what it writes from now on goes nowhere.
 func (t *Txn) Failure() error {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.failure
+	over := t.failure != nil
+	t.mu.Unlock()
+	if !over {
+		return nil
+	}
+	return t.told(route.WithDeadline(context.Background(), t.db.o.RT.Now()+t.db.o.Limit))
+}
+
+// told is why the attempt is over, as it may be told. That a key exists was found by an intent that was laid early, while the
+// transaction went on reading; it is told only if it goes with what was read (sameTime), else the attempt is repeated.
+func (t *Txn) told(ctx context.Context) error {
+	t.mu.Lock()
+	failure, settled := t.failure, t.spill.settled
+	t.mu.Unlock()
+	if e, ok := failure.(*kv.Error); !ok || e.Code != kv.ErrCondition || settled {
+		return failure
+	}
+	err := t.sameTime(ctx, failure)
+	t.mu.Lock()
+	t.failure, t.spill.settled = err, true
+	t.mu.Unlock()
+	if e, ok := err.(*kv.Error); ok && Retryable(err) {
+		t.db.countRestart(reason(e))
+		t.account.restarted(reason(e))
+	}
+	return err
 }
 
 // Spilled reports whether the transaction has laid intents, or is about to.

@@ -106,7 +106,7 @@ func (t *Txn) ready(ctx context.Context) (context.Context, error) {
 	st, failure := t.state, t.failure
 	t.mu.Unlock()
 	if failure != nil {
-		return ctx, failure
+		return ctx, t.told(t.within(ctx, t.db.o.RT.Now()+t.db.o.Limit))
 	}
 	if st != open {
 		return ctx, kv.Errorf(kv.ErrInternal, "transaction %s is %s", t.id, st)
