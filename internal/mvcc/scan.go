@@ -34,8 +34,8 @@ func (v *View) Scan(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.S
 	case b.spent():
 		rows.More, rows.Resume = true, s
 		return rows, kv.Span{}, nil
-	case v.o.Own != nil:
-		return v.scanOwn(s, b, reverse)
+	case v.overlays():
+		return v.scanOver(s, b, reverse)
 	}
 	return v.scanCommitted(s, b, reverse)
 }

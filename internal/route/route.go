@@ -136,6 +136,11 @@ func WithDeadline(ctx context.Context, at time.Duration) context.Context {
 	return context.WithValue(ctx, deadlineKey{}, at)
 }
 
+// WithNewDeadline is WithDeadline that may also extend: for a part of something long that is bounded by itself.
+func WithNewDeadline(ctx context.Context, at time.Duration) context.Context {
+	return context.WithValue(ctx, deadlineKey{}, at)
+}
+
 // deadline is when requests under this context stop being tried.
 func (r *Router) deadline(ctx context.Context) time.Duration {
 	at := r.o.RT.Now() + r.o.Limit

@@ -136,7 +136,7 @@ func (m *Machine) tune(o *replica.Options) {
 	if cfg.Wrong == nil || cfg.Wrong(m.Index) {
 		o.Unsafe = cfg.UnsafeReplicas
 	}
-	o.MaxQueued = cfg.Queue
+	o.MaxQueued, o.ReadThrough = cfg.Queue, cfg.Through
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	if cfg.Disk > 0 || slices.Contains(cfg.Faults, slowDisk) {
 		o.DiskDelay = m.syncTime

@@ -175,7 +175,11 @@ func (f *fetching) lockAgain(err *kv.Error) bool {
 
 // lockContext gives a locking read the time that it may wait for locks beside that of any read.
 func (t *Txn) lockContext(ctx context.Context, l *kv.ReadLock) context.Context {
-	return route.WithDeadline(ctx, t.db.o.RT.Now()+t.db.o.Limit+l.Wait)
+	at := t.db.o.RT.Now() + t.db.o.Limit + l.Wait
+	if t.Spilled() {
+		return route.WithNewDeadline(ctx, at)
+	}
+	return route.WithDeadline(ctx, at)
 }
 
 // without cuts keys out of spans.

@@ -96,7 +96,7 @@ func (t *Txn) ready(ctx context.Context) (context.Context, error) {
 		return ctx, kv.Errorf(kv.ErrUnavailable, "cancelled by the caller")
 	}
 	t.mu.Lock()
-	st, failure := t.state, t.failure
+	st, failure, large := t.state, t.failure, t.spill.anchor != nil
 	t.mu.Unlock()
 	if failure != nil {
 		return ctx, failure
@@ -106,6 +106,9 @@ func (t *Txn) ready(ctx context.Context) (context.Context, error) {
 	}
 	if err := t.start(); err != nil {
 		return ctx, err
+	}
+	if large { // it takes as long as it takes, while it gets on
+		return route.WithNewDeadline(ctx, t.db.o.RT.Now()+t.db.o.Limit), nil
 	}
 	return route.WithDeadline(ctx, t.db.o.RT.Now()+t.db.o.Limit), nil
 }

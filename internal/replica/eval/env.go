@@ -70,6 +70,9 @@ type Env struct {
 	// Pushed are transactions known to be pending that will commit above a timestamp, so that reads below it may pass
 	// over their intents. It grows while one request is repeated (package conflict) and is not shared between requests.
 	Pushed map[kv.TxnID]clock.Timestamp
+	// Finished are transactions that are decided, and of whose intents a read has met many: it reads them as what they will
+	// become, and leaves it to others to resolve them. Likewise of one request.
+	Finished map[kv.TxnID]kv.TxnStatus
 	// Skip are keys that a locking read leaves out, because others hold them: intents there are not in its way.
 	Skip map[string]bool
 }
