@@ -11,7 +11,7 @@ func (v *View) inTheWay(in *kv.Intent) bool {
 	if in.Txn == v.o.Txn || v.o.Limit.Less(in.TS) {
 		return false
 	}
-	if _, decided := v.o.Finished[in.Txn]; decided {
+	if _, decided := v.o.Finished[in.Txn]; decided && v.laying {
 		return false
 	}
 	pushed, ok := v.o.Pushed[in.Txn]

@@ -87,13 +87,13 @@ func (v *View) through(row laidRow) ([]byte, error) {
 	return row.value, nil
 }
 
-// maxLaidKeys bounds how many intents one scan looks at.
-const maxLaidKeys = 1 << 15
+// maxOwnKeys bounds how many intents one scan looks at.
+const maxOwnKeys = 1 << 15
 
 // laidIn lists what intents say of the keys of a span, in the order of the scan, until the budget is spent, and returns the
 // part of the span that it has looked at.
 func (v *View) laidIn(s kv.Span, b Budget, reverse bool) (rows []laidRow, looked kv.Span, err error) {
-	b.Keys = min(b.Keys, maxLaidKeys)
+	b.Keys = min(b.Keys, maxOwnKeys)
 	v.it.SetBounds(storage.Span(keys.LockSpan(s)))
 	first, next := v.it.First, v.it.Next
 	if reverse {
@@ -144,14 +144,16 @@ func (v *View) laidIn(s kv.Span, b Budget, reverse bool) (rows []laidRow, looked
 	return kept, looked, nil
 }
 
-// scanOver is Scan with intents laid over the rows.
-func (v *View) scanOver(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.Span, err error) {
+// scanOwn is Scan with intents laid over the rows.
+func (v *View) scanOwn(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.Span, err error) {
 	over, looked, err := v.laidIn(s, *b, reverse)
 	if err != nil {
 		return rows, kv.Span{}, err
 	}
 	before := *b
+	v.laying = true
 	rows, read, err = v.scanCommitted(looked, b, reverse)
+	v.laying = false
 	if err != nil || v.Uncertain != nil {
 		return rows, read, err
 	}

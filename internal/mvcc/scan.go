@@ -35,7 +35,7 @@ func (v *View) Scan(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.S
 		rows.More, rows.Resume = true, s
 		return rows, kv.Span{}, nil
 	case v.overlays():
-		return v.scanOver(s, b, reverse)
+		return v.scanOwn(s, b, reverse)
 	}
 	return v.scanCommitted(s, b, reverse)
 }

@@ -44,6 +44,8 @@ type View struct {
 	far  []byte // scanReverse: a key to jump to
 	kept []byte // likewise: a value that may turn out to be the one
 	mem  arena
+	// laying: intents of decided transactions are laid over what is read just now, and so are not in the way.
+	laying bool
 
 	// Newest is the newest version that the answers so far depend on (M6).
 	Newest clock.Timestamp
@@ -79,6 +81,8 @@ func (v *View) Get(k kv.Key) ([]byte, error) {
 				return v.through(row)
 			}
 			v.seekIntent(k) // it is there; looking whether it is a copy has moved the iterator
+			v.laying = true
+			defer func() { v.laying = false }()
 		}
 		if err := v.meet(k); err != nil {
 			return nil, err

@@ -230,7 +230,7 @@ func (r *Request) round() (pending []*group, err error) {
 				return nil, err
 			}
 			pending = append(pending, g)
-		case a.status.State.Final() && r.reads && len(g.keys) >= r.w.o.Through:
+		case a.status.State.Final() && r.reads && len(g.keys) >= r.w.o.Through && !r.throughs(g.Intent.Txn):
 			if r.Finished == nil {
 				r.Finished = map[kv.TxnID]kv.TxnStatus{}
 			}
@@ -277,6 +277,13 @@ func (r *Request) pushAll(ask []*group) []answer {
 		tasks.Wait(rt.Forever) // Push has a limit of its own
 	}
 	return answers
+}
+
+// throughs reports whether the request reads through the intents of a transaction already. If it meets them all the same it
+// is of a kind that cannot.
+func (r *Request) throughs(id kv.TxnID) bool {
+	_, ok := r.Finished[id]
+	return ok
 }
 
 // unreachable decides about a push that failed: it is tried again until the request's time is up.
