@@ -11,6 +11,9 @@ func (v *View) inTheWay(in *kv.Intent) bool {
 	if in.Txn == v.o.Txn || v.o.Limit.Less(in.TS) {
 		return false
 	}
+	if _, decided := v.o.Finished[in.Txn]; decided && v.laying {
+		return false
+	}
 	pushed, ok := v.o.Pushed[in.Txn]
 	return !ok || pushed.LessEq(v.o.TS)
 }

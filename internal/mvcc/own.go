@@ -1,8 +1,11 @@
 package mvcc
 
 import (
+	"math"
+
 	"github.com/tinylib/msgp/msgp"
 
+	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/storage"
@@ -10,85 +13,159 @@ import (
 
 // A transaction that has laid intents before its commit reads them back (Options.Own), at whatever timestamp they lie. What
 // is committed below an own value is not read at all: it is neither returned nor uncertain in a Get.
+//
+// Intents of a transaction that is known to be decided (Options.Finished) are read as the versions that they will become, so
+// that who reads many of them need not wait until they are resolved. Nobody writes above an intent before it is resolved:
+// if there is a version at the commit timestamp it is a late copy, and counts for nothing; else it is the newest.
 
-// ownRow is what a transaction has on a key.
-type ownRow struct {
+// laidRow is what an intent says of a key.
+type laidRow struct {
 	key   kv.Key
-	value []byte // nil: deleted
+	value []byte          // nil: deleted
+	ts    clock.Timestamp // of the commit; zero: the reader's own
 }
 
-// own returns the transaction's own value on the key that the iterator found an intent on.
-func (v *View) own() (value []byte, ok bool, err error) {
+func (v *View) overlays() bool { return v.o.Own != nil || len(v.o.Finished) > 0 }
+
+// laid is what the intent that the iterator is at says of its key, if it is one that is read.
+func (v *View) laid() (row laidRow, ok bool, err error) {
 	stored, err := v.it.ValueAndErr()
 	if err != nil {
-		return nil, false, err
+		return row, false, err
 	}
-	if id, err := intentTxn(stored); err != nil || id != v.o.Txn {
-		return nil, false, err
+	id, err := intentTxn(stored)
+	if err != nil {
+		return row, false, err
+	}
+	seq, ignored := uint64(math.MaxUint64), []kv.SeqRange(nil)
+	st, finished := v.o.Finished[id]
+	switch {
+	case id == v.o.Txn && v.o.Own != nil:
+		seq, ignored = v.o.Own.Seq, v.o.Own.Ignored
+	case finished && st.State == kv.Committed && st.CommitTS.LessEq(v.o.Limit):
+		row.ts, ignored = st.CommitTS, st.Ignored
+	default:
+		return row, false, nil
 	}
 	in, err := decodeIntent(stored)
 	if err != nil {
-		return nil, false, err
+		return row, false, err
 	}
-	value, deleted, ok := in.Visible(v.o.Own.Seq, v.o.Own.Ignored)
-	if deleted {
-		value = nil
+	value, deleted, ok := in.Visible(seq, ignored)
+	if !deleted {
+		row.value = value
 	}
-	return value, ok, nil
+	return row, ok, nil
+}
+
+// laidOver is laid for one key, but for a late copy.
+func (v *View) laidOver(k kv.Key) (row laidRow, ok bool, err error) {
+	row, ok, err = v.laid()
+	if err != nil || !ok {
+		return row, false, err
+	}
+	row.key = k
+	copied, err := v.copied(row)
+	return row, !copied, err
+}
+
+// copied: the intent has become a version already.
+func (v *View) copied(row laidRow) (bool, error) {
+	if row.ts.IsZero() {
+		return false, nil
+	}
+	return v.hasVersion(row.key, row.ts)
+}
+
+// through reads a row that is laid over versions.
+func (v *View) through(row laidRow) ([]byte, error) {
+	if v.o.TS.Less(row.ts) {
+		v.uncertain(row.key, row.ts)
+		return nil, nil
+	}
+	v.Newest = v.Newest.Forward(row.ts)
+	return row.value, nil
 }
 
 // maxOwnKeys bounds how many intents one scan looks at.
 const maxOwnKeys = 1 << 15
 
-// ownIn lists the transaction's values in a span, in the order of the scan, until the budget is spent, and returns the part
-// of the span that it has looked at.
-func (v *View) ownIn(s kv.Span, b Budget, reverse bool) (rows []ownRow, looked kv.Span, err error) {
+// laidIn lists what intents say of the keys of a span, in the order of the scan, until the budget is spent, and returns the
+// part of the span that it has looked at.
+func (v *View) laidIn(s kv.Span, b Budget, reverse bool) (rows []laidRow, looked kv.Span, err error) {
 	b.Keys = min(b.Keys, maxOwnKeys)
 	v.it.SetBounds(storage.Span(keys.LockSpan(s)))
 	first, next := v.it.First, v.it.Next
 	if reverse {
 		first, next = v.it.Last, v.it.Prev
 	}
+	looked = s
 	for valid := first(); valid; valid = next() {
 		enc, _, err := storage.Decode(v.it.Key())
 		if err != nil {
 			return nil, s, err
 		}
 		k := keys.LockedKey(enc)
-		if b.spent() {
-			// This one was not looked at.
+		if b.spent() { // this one was not looked at
 			if reverse {
-				return rows, kv.Span{Start: keys.Next(k), End: s.End}, nil
+				looked.Start = keys.Next(k)
+			} else {
+				looked.End = v.mem.copy(k)
 			}
-			return rows, kv.Span{Start: s.Start, End: v.mem.copy(k)}, nil
+			break
 		}
 		b.Keys--
-		value, ok, err := v.own()
+		row, ok, err := v.laid()
 		if err != nil {
 			return nil, s, err
 		}
 		if ok {
-			rows = append(rows, ownRow{key: v.mem.copy(k), value: value})
-			if value != nil {
-				b.row(k, value)
+			row.key = v.mem.copy(k)
+			rows = append(rows, row)
+			if row.value != nil {
+				b.row(k, row.value)
 			}
 		}
 	}
-	return rows, s, v.it.Error()
+	if err := v.it.Error(); err != nil {
+		return nil, s, err
+	}
+	v.it.SetBounds(nil, nil)
+	kept := rows[:0]
+	for _, row := range rows {
+		copied, err := v.copied(row)
+		if err != nil {
+			return nil, s, err
+		}
+		if !copied {
+			kept = append(kept, row)
+		}
+	}
+	return kept, looked, nil
 }
 
-// scanOwn is Scan for a transaction with intents of its own: they are laid over the rows.
+// scanOwn is Scan with intents laid over the rows.
 func (v *View) scanOwn(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.Span, err error) {
-	own, looked, err := v.ownIn(s, *b, reverse)
+	over, looked, err := v.laidIn(s, *b, reverse)
 	if err != nil {
 		return rows, kv.Span{}, err
 	}
 	before := *b
+	v.laying = true
 	rows, read, err = v.scanCommitted(looked, b, reverse)
+	v.laying = false
 	if err != nil || v.Uncertain != nil {
 		return rows, read, err
 	}
-	rows = overlay(rows, own, read, reverse)
+	for _, row := range over {
+		if !read.Contains(row.key) {
+			continue
+		}
+		if _, err := v.through(row); err != nil || v.Uncertain != nil {
+			return kv.Rows{}, kv.Span{}, err
+		}
+	}
+	rows = overlay(rows, over, read, reverse)
 	if n := before.Rows; len(rows.Keys) > n {
 		cut := rows.Keys[n-1]
 		rows.Keys, rows.Values = rows.Keys[:n], rows.Values[:n]
@@ -111,14 +188,14 @@ func (v *View) scanOwn(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read k
 	return rows, read, nil
 }
 
-// overlay lays own values in the span over rows; both are in the order of the scan.
-func overlay(rows kv.Rows, own []ownRow, read kv.Span, reverse bool) kv.Rows {
-	if len(own) == 0 {
+// overlay lays what intents say over rows of a span; both are in the order of the scan.
+func overlay(rows kv.Rows, over []laidRow, read kv.Span, reverse bool) kv.Rows {
+	if len(over) == 0 {
 		return rows
 	}
-	out := kv.Rows{Keys: make([]kv.Key, 0, len(rows.Keys)+len(own)), Values: make([][]byte, 0, len(rows.Keys)+len(own))}
+	out := kv.Rows{Keys: make([]kv.Key, 0, len(rows.Keys)+len(over)), Values: make([][]byte, 0, len(rows.Keys)+len(over))}
 	i := 0
-	for _, o := range own {
+	for _, o := range over {
 		if !read.Contains(o.key) {
 			continue
 		}

@@ -31,7 +31,7 @@ func (v *View) Scan(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.S
 	if rows, over := nothingToScan(s, b); over {
 		return rows, kv.Span{}, nil
 	}
-	if v.o.Own != nil {
+	if v.overlays() {
 		return v.scanOwn(s, b, reverse)
 	}
 	return v.scanCommitted(s, b, reverse)

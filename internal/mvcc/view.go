@@ -17,6 +17,8 @@ type Options struct {
 	Pushed map[kv.TxnID]clock.Timestamp
 	// MaxIntents bounds Intents; 0: no bound.
 	MaxIntents int
+	// Finished are transactions that are decided, whose intents are read as what they will become.
+	Finished map[kv.TxnID]kv.TxnStatus
 	// Own: the transaction has intents, and sees these of them.
 	Own *kv.Own
 }
@@ -42,6 +44,8 @@ type View struct {
 	far  []byte // scanReverse: a key to jump to
 	kept []byte // likewise: a value that may turn out to be the one
 	mem  arena
+	// laying: intents of decided transactions are laid over what is read just now, and so are not in the way.
+	laying bool
 
 	short [128]byte
 
@@ -74,10 +78,15 @@ func (v *View) Close() error { return v.it.Close() }
 // Get returns the value of a key, nil if it has none.
 func (v *View) Get(k kv.Key) ([]byte, error) {
 	if v.seekIntent(k) {
-		if v.o.Own != nil {
-			if value, ok, err := v.own(); err != nil || ok {
-				return value, err
+		if v.overlays() {
+			if row, ok, err := v.laidOver(k); err != nil {
+				return nil, err
+			} else if ok {
+				return v.through(row)
 			}
+			v.seekIntent(k) // it is there; looking whether it is a copy has moved the iterator
+			v.laying = true
+			defer func() { v.laying = false }()
 		}
 		if err := v.meet(k); err != nil {
 			return nil, err

@@ -123,7 +123,7 @@ func (s *Store) newPushes() *conflict.Pushes {
 func (r *Replica) newConflicts() *conflict.Waits {
 	o := &r.store.opts
 	return conflict.New(conflict.Options{
-		RT: o.RT, Limit: o.RequestLimit, Pushes: r.store.pushes,
+		RT: o.RT, Limit: o.RequestLimit, Pushes: r.store.pushes, Through: o.ReadThrough,
 		Resolve: func(q *kv.ResolveRequest) error {
 			var none *conflict.Request
 			resp, _ := r.attempt(&kv.Request{Range: r.id, Resolve: q}, &none, nil) // resolving meets no conflicts
@@ -160,14 +160,15 @@ func (r *Replica) attempt(q *kv.Request, w **conflict.Request, l *locking) (_ kv
 	}
 	r.store.opts.Metrics.Latches.Observe((r.store.opts.RT.Now() - began).Seconds())
 	var pushed map[kv.TxnID]clock.Timestamp
+	var finished map[kv.TxnID]kv.TxnStatus
 	if *w != nil {
-		pushed = (*w).Pushed
+		pushed, finished = (*w).Pushed, (*w).Finished
 	}
 	applied := func() {}
 	if q.Write != nil {
 		applied = r.closing.begin() // before the timestamp cache is asked (F1)
 	}
-	d, view, res, kerr := r.evaluate(l.wider(q), pushed, l.skipped())
+	d, view, res, kerr := r.evaluate(l.wider(q), pushed, finished, l.skipped())
 	if kerr == nil && len(res.Conflicts) == 0 && res.Response.Err == nil {
 		stands := false
 		if stands, kerr = l.during(&res.Response); kerr == nil && !stands {
@@ -207,12 +208,12 @@ func (r *Replica) attempt(q *kv.Request, w **conflict.Request, l *locking) (_ kv
 }
 
 // evaluate evaluates a request whose latches are held.
-func (r *Replica) evaluate(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp, skip map[string]bool) (*kv.RangeDescriptor, *leaseView, eval.Result, *kv.Error) {
+func (r *Replica) evaluate(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp, finished map[kv.TxnID]kv.TxnStatus, skip map[string]bool) (*kv.RangeDescriptor, *leaseView, eval.Result, *kv.Error) {
 	if !eval.InBounds(r.desc.Load(), q) { // it may have changed while we waited for latches, and will not while we hold them
 		return nil, nil, eval.Result{}, r.mismatch(q)
 	}
 	return r.evaluateWith(pushed, func(env *eval.Env) eval.Result {
-		env.Skip = skip
+		env.Skip, env.Finished = skip, finished
 		res := eval.Evaluate(env, q)
 		if r.store.opts.Unsafe.PlaceUnmarked && q.Read != nil && q.Read.Fresh != nil {
 			res.Reads = eval.Reads{}

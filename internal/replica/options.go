@@ -46,6 +46,9 @@ type Options struct {
 	ElectionSpread time.Duration
 	// RequestLimit bounds every wait of a request: for latches, for its command, for other transactions; default 10 s.
 	RequestLimit time.Duration
+	// ReadThrough is how many intents of a decided transaction a read has to meet before it leaves them to others to resolve;
+	// default 32 (conflict.Options.Through).
+	ReadThrough int
 	// LockPatience is how long an older transaction waits for a lock of a younger one before it takes it; default 250 ms.
 	// Shorter: deadlocks over several ranges are resolved sooner, and more transactions that were only slow restart. At most
 	// a quarter of RequestLimit: patience is that of one request, and one that is asked again begins anew.

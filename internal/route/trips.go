@@ -38,6 +38,11 @@ func WithDeadline(ctx context.Context, at time.Duration) context.Context {
 	return context.WithValue(ctx, scopeKey{}, &scope{deadline: at, trips: s.trips})
 }
 
+// WithNewDeadline is WithDeadline that may also extend: for a part of something long that is bounded by itself.
+func WithNewDeadline(ctx context.Context, at time.Duration) context.Context {
+	return context.WithValue(ctx, scopeKey{}, &scope{deadline: at, trips: scopeOf(ctx).trips})
+}
+
 // WithTrips is WithDeadline, and counts in t what is sent under the context.
 func WithTrips(ctx context.Context, at time.Duration, t *Trips) context.Context {
 	s := scopeOf(ctx)

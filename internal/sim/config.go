@@ -64,6 +64,8 @@ type Config struct {
 	// Spill is how much memory a transaction's writes may take before it lays intents for them; 0: the default, which none of
 	// the workloads reaches.
 	Spill int
+	// Through is how many intents a read has to meet before it reads through them; 0: the default, which is rarely reached.
+	Through int
 
 	// Faults befall the cluster for FaultFor, one each FaultEvery on average.
 	Faults     []string
@@ -181,6 +183,7 @@ func Draw(seed uint64) Config {
 	if r.IntN(4) == 0 {
 		c.Spans = 1 << r.IntN(6)
 	}
+	c.Through = []int{0, 1, 2}[r.IntN(3)]
 	return c
 }
 
@@ -233,10 +236,10 @@ func (c Config) String() string {
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
 	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
-		"  clocks %s; faults %v every %s for %s, idle %s, locking %.1f, spill %d",
+		"  clocks %s; faults %v every %s for %s, idle %s, locking %.1f, spill %d, through %d",
 		c.Nodes, c.Late, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
 		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
-		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor, c.Idle, c.Locking, c.Spill)
+		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor, c.Idle, c.Locking, c.Spill, c.Through)
 }
 
 // logUniform draws evenly on the logarithmic scale.

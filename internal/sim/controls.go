@@ -125,7 +125,7 @@ func ControlConfig(seed uint64) Config {
 	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
 	c.Weather.Jitter = c.Weather.Base
 	c.Orderings = []txn.Ordering{txn.Wait}
-	c.Late, c.Weather.DupCalls, c.Queue, c.Spill, c.Locks, c.Cache, c.Spans = 0, 0, 0, 0, 0, 0, 0
+	c.Late, c.Weather.DupCalls, c.Queue, c.Spill, c.Through, c.Locks, c.Cache, c.Spans = 0, 0, 0, 0, 0, 0, 0, 0
 	c.Workloads = []string{"register", "bank", "order"}
 	c.Clients, c.Think = 1, 20*time.Millisecond
 	c.FaultFor = 1500 * time.Millisecond

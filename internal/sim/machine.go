@@ -136,7 +136,7 @@ func (m *Machine) tune(o *replica.Options) {
 	if cfg.Wrong == nil || cfg.Wrong(m.Index) {
 		o.Unsafe = cfg.UnsafeReplicas
 	}
-	o.MaxQueued, o.LockLimit, o.ReadCache = cfg.Queue, cfg.Locks, cfg.Cache
+	o.MaxQueued, o.LockLimit, o.ReadCache, o.ReadThrough = cfg.Queue, cfg.Locks, cfg.Cache, cfg.Through
 	o.FlushBytes = int64(cfg.Keep) * 512
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	o.ClosedEvery = cfg.ClosedEvery

@@ -169,7 +169,7 @@ func (t *Txn) keepAlive(anchor kv.Key) (stop func()) {
 			return
 		}
 		t.beat(context.Background(), anchor)
-		if !over.Load() {
+		if !over.Load() && !t.db.cleanup.closed.Load() {
 			t.db.o.RT.After(heartbeatEvery, beat)
 		}
 	}

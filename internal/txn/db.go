@@ -24,7 +24,8 @@ type DBOptions struct {
 	Process kv.Process
 	// SafeTime is what the replicas of this node have closed. Nil: they are not asked.
 	SafeTime func() clock.Timestamp
-	// Limit bounds each operation, each commit, and Run with all its repetitions. Default 30 s.
+	// Limit bounds each operation, each commit, and Run with all its repetitions; but of a large transaction (SpillBytes) each
+	// operation alone. Default 30 s.
 	Limit time.Duration
 	// MaxBytes bounds what one ScanMany may return. Default 64 MiB.
 	MaxBytes int

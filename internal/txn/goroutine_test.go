@@ -12,12 +12,19 @@ import (
 	"github.com/longitude-db/longitude/internal/rt/eventloop"
 )
 
-// TestOnGoroutines runs random transactions on the runtime of production, for the race detector.
+// TestOnGoroutines runs random transactions, small and large ones, on the runtime of production, for the race detector.
 func TestOnGoroutines(t *testing.T) {
+	for name, s := range map[string]setup{"small": {locks: true}, "large": {locks: true, spill: true}} {
+		t.Run(name, func(t *testing.T) { onGoroutines(t, s) })
+	}
+}
+
+func onGoroutines(t *testing.T, s setup) {
+	contradiction = nil
 	w := newWorld(nil)
 	w.latency = func() time.Duration { return 100 * time.Microsecond }
 	for id := kv.NodeID(1); id <= 3; id++ {
-		w.addNode(id, (time.Duration(id)-2)*300*time.Microsecond, 500*time.Microsecond, DBOptions{})
+		w.addNode(id, (time.Duration(id)-2)*300*time.Microsecond, 500*time.Microsecond, DBOptions{SpillBytes: map[bool]int{true: 1}[s.spill]})
 	}
 	w.split(key("d"), 2)
 	w.split(key("h"), 3)
@@ -31,7 +38,7 @@ func TestOnGoroutines(t *testing.T) {
 				defer wg.Done()
 				rng := rand.New(rand.NewPCG(uint64(id), uint64(worker)))
 				for i := range 10 {
-					if d := one(w.nodes[id], rng, setup{locks: true}, fmt.Sprintf("n%d.%d.%d", id, worker, i)); d != nil {
+					if d := one(w.nodes[id], rng, s, fmt.Sprintf("n%d.%d.%d", id, worker, i)); d != nil {
 						mu.Lock()
 						all = append(all, d)
 						mu.Unlock()

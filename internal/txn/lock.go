@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
 )
 
 // A locking read takes locks at the leaseholders (package replica/lock), so that transactions which read a key in order to
@@ -174,7 +175,11 @@ func (f *fetching) lockAgain(err *kv.Error) bool {
 
 // lockContext gives a locking read the time that it may wait for locks beside that of any read.
 func (t *Txn) lockContext(ctx context.Context, l *kv.ReadLock) context.Context {
-	return t.within(ctx, t.db.o.RT.Now()+t.db.o.Limit+l.Wait)
+	at := t.db.o.RT.Now() + t.db.o.Limit + l.Wait
+	if t.Spilled() {
+		ctx = route.WithNewDeadline(ctx, at)
+	}
+	return t.within(ctx, at)
 }
 
 // without cuts keys out of spans.

@@ -39,6 +39,9 @@ const (
 	spillKeys  = 2048
 	// spillParallel is how many commands of one transaction are under way at once.
 	spillParallel = 4
+	// spillPatience is for how many times DBOptions.Limit a piece is tried: more is lost with a large transaction than with a
+	// statement.
+	spillPatience = 4
 	// maxSpillSpans is how many spans a record names. Beyond that neighbours are joined over what lies between.
 	maxSpillSpans = 256
 )
@@ -192,8 +195,7 @@ func (t *Txn) runRound(r *round, req kv.WriteRequest, pieces [][]kv.Put) {
 			for i := int(next.Add(1)) - 1; i < len(pieces) && !failed.Load() && !t.Finished(); i = int(next.Add(1)) - 1 {
 				q := req
 				q.Puts = pieces[i]
-				ctx := route.WithDeadline(context.Background(), t.db.o.RT.Now()+t.db.o.Limit)
-				results[i] = t.db.o.Router.Spread(ctx, []route.Addressed{{Request: kv.Request{Write: &q}, Prepare: t.stampLaid}})
+				results[i] = t.layPiece(&q)
 				for _, res := range results[i] {
 					if res.Err != nil {
 						failed.Store(true)
@@ -204,6 +206,26 @@ func (t *Txn) runRound(r *round, req kv.WriteRequest, pieces [][]kv.Put) {
 	}
 	g.Wait(rt.Forever) // each request has a limit
 	t.endRound(r, results)
+}
+
+// layPiece lays one piece. A range that is out of reach is asked for longer than for a statement; that the piece may have
+// been laid already, or a part of it, does no harm (Z1).
+func (t *Txn) layPiece(q *kv.WriteRequest) []route.Result {
+	for until := t.db.o.RT.Now() + spillPatience*t.db.o.Limit; ; {
+		ctx := route.WithDeadline(context.Background(), t.db.o.RT.Now()+t.db.o.Limit)
+		results := t.db.o.Router.Spread(ctx, []route.Addressed{{Request: kv.Request{Write: q}, Prepare: t.stampLaid}})
+		again := false
+		for i := range results {
+			if err := results[i].Err; err != nil && err.Code != kv.ErrUnavailable && err.Code != kv.ErrAmbiguous {
+				return results
+			} else if err != nil {
+				again = true
+			}
+		}
+		if !again || t.Finished() || t.db.cleanup.closed.Load() || t.db.o.RT.Now() >= until {
+			return results
+		}
+	}
 }
 
 // endRound takes in what has become of a round.

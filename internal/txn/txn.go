@@ -7,6 +7,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
 )
 
 type state uint8
@@ -103,7 +104,7 @@ func (t *Txn) ready(ctx context.Context) (context.Context, error) {
 		return ctx, kv.Errorf(kv.ErrUnavailable, "cancelled by the caller")
 	}
 	t.mu.Lock()
-	st, failure := t.state, t.failure
+	st, failure, large := t.state, t.failure, t.spill.anchor != nil
 	t.mu.Unlock()
 	if failure != nil {
 		return ctx, t.told(t.within(ctx, t.db.o.RT.Now()+t.db.o.Limit))
@@ -114,7 +115,11 @@ func (t *Txn) ready(ctx context.Context) (context.Context, error) {
 	if err := t.start(); err != nil {
 		return ctx, err
 	}
-	return t.within(ctx, t.db.o.RT.Now()+t.db.o.Limit), nil
+	at := t.db.o.RT.Now() + t.db.o.Limit
+	if large { // it takes as long as it takes, while it gets on
+		ctx = route.WithNewDeadline(ctx, at)
+	}
+	return t.within(ctx, at), nil
 }
 
 // restart ends the attempt with an error that Retryable knows.

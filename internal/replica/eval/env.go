@@ -73,6 +73,9 @@ type Env struct {
 	// Gone reports whether a coordinator's process has ended, or seems to. Nil: nobody knows. It decides about patience
 	// alone: a transaction that is aborted for it has not committed, and cannot any more.
 	Gone func(kv.Process) bool
+	// Finished are transactions that are decided, and of whose intents a read has met many: it reads them as what they will
+	// become, and leaves it to others to resolve them. Likewise of one request.
+	Finished map[kv.TxnID]kv.TxnStatus
 	// Skip are keys that a locking read leaves out, because others hold them: intents there are not in its way.
 	Skip map[string]bool
 }

@@ -77,7 +77,10 @@ func (ev *evaluation) observed() clock.Timestamp {
 func (ev *evaluation) readAt(q *kv.ReadRequest, r clock.Timestamp) (uncertain *mvcc.Version, err error) {
 	resp := &kv.ReadResponse{ReadTS: r}
 	reads := Reads{Txn: q.Txn, TS: r, Keys: q.Keys}
-	o := mvcc.Options{TS: r, Limit: ev.limit(q), Txn: q.Txn, Own: q.Own}
+	o := mvcc.Options{TS: r, Limit: ev.limit(q), Txn: q.Txn, Own: q.Own, Finished: ev.env.Finished}
+	for _, st := range ev.env.Finished {
+		ev.env.Observed.Forward(st.CommitTS) // V7: it is as if they were resolved here
+	}
 	err = ev.view(o, func(v *mvcc.View) error {
 		if err := readKeys(v, q, resp); err != nil {
 			return err

@@ -106,6 +106,15 @@ func (s *script) run(d args) (string, error) {
 		s.env.Pushed[txnID(d.first())] = d.ts("ts")
 		return "", nil
 
+	// finished A commit=9 ignored=(1-2), finished A abort: likewise
+	case "finished":
+		st := kv.TxnStatus{State: kv.Aborted}
+		if d.HasArg("commit") {
+			st = kv.TxnStatus{State: kv.Committed, CommitTS: d.ts("commit"), Ignored: d.ranges("ignored")}
+		}
+		s.env.Finished = map[kv.TxnID]kv.TxnStatus{txnID(d.first()): st}
+		return "", nil
+
 	// state: all versions, intents and records
 	case "state":
 		return s.state()

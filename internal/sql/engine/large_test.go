@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -109,7 +110,8 @@ type witness struct {
 	done  chan struct{}
 	name  atomic.Pointer[string]
 	peak  atomic.Int64
-	times map[string][]time.Duration // by phase and operation
+	mu    sync.Mutex
+	times map[string][]time.Duration // of the present phase, by operation
 }
 
 func startWitness(t *testing.T, s *member, rows int) *witness {
@@ -132,12 +134,16 @@ func startWitness(t *testing.T, s *member, rows int) *witness {
 				{"write another table", fmt.Sprintf("UPDATE hot SET n = n + 1 WHERE id = %d", i%10)},
 				{"read a row of it", fmt.Sprintf("SELECT n FROM b WHERE id = %d", i*7919%rows)},
 			} {
-				phase, began := *w.name.Load(), time.Now()
+				phase, began := w.name.Load(), time.Now()
 				if _, err := conn.ExecContext(context.Background(), op.query); err != nil {
-					t.Errorf("%s while %s: %v", op.query, phase, err)
+					t.Errorf("%s while %s: %v", op.query, *phase, err)
 					return
 				}
-				w.times[phase+"\x00"+op.name] = append(w.times[phase+"\x00"+op.name], time.Since(began))
+				w.mu.Lock()
+				if w.name.Load() == phase {
+					w.times[op.name] = append(w.times[op.name], time.Since(began))
+				}
+				w.mu.Unlock()
 			}
 			w.peak.Store(max(w.peak.Load(), resident()))
 			time.Sleep(5 * time.Millisecond)
@@ -147,29 +153,38 @@ func startWitness(t *testing.T, s *member, rows int) *witness {
 }
 
 func (w *witness) phase(name string, fn func()) {
-	w.name.Store(&name)
+	w.began(name)
 	w.peak.Store(0)
 	began := time.Now()
 	fn()
 	w.t.Logf("%-36s %8s, memory at most %d MiB", name, time.Since(began).Round(time.Millisecond), w.peak.Load()>>20)
-	none := "between"
-	w.name.Store(&none)
+	times := w.began("between")
+	names := make([]string, 0, len(times))
+	for n := range times {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		d := times[n]
+		slices.Sort(d)
+		at := func(q float64) time.Duration { return d[int(q*float64(len(d)-1))].Round(10 * time.Microsecond) }
+		w.t.Logf("    %-24s n %6d  p50 %8s  p99 %8s  max %8s", n, len(d), at(0.5), at(0.99), at(1))
+	}
+}
+
+// began notes the beginning of a phase, and returns the times of the one before.
+func (w *witness) began(name string) map[string][]time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	times := w.times
+	w.times = map[string][]time.Duration{}
+	w.name.Store(&name)
+	return times
 }
 
 func (w *witness) stop() {
 	w.over.Store(true)
 	<-w.done
-	names := make([]string, 0, len(w.times))
-	for n := range w.times {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	for _, n := range names {
-		d := w.times[n]
-		slices.Sort(d)
-		at := func(q float64) time.Duration { return d[int(q*float64(len(d)-1))].Round(10 * time.Microsecond) }
-		w.t.Logf("%-60s n %6d  p50 %8s  p99 %8s  max %8s", strings.ReplaceAll(n, "\x00", ": "), len(d), at(0.5), at(0.99), at(1))
-	}
 }
 
 // resident is how much memory this process has; 0: not known.

@@ -10,6 +10,7 @@
 //	W4  A transaction is passed over only if its record, asked after the intent was met, said pending, and it is bound
 //	    to commit above the read; or if it is known, from whenever, not to commit at or below the read's limit (push.go).
 //	    One whose record is staged is neither: it may be committed.
+//	W5  What is decided stays so: a read may take the intents of a decided transaction for what they will become.
 //
 //	evaluate ─▶ intents in the way ─▶ Watch, release latches ─▶ Clear: wait ─▶ push ─┬─ finished: resolve ───▶ again
 //	    ▲                                                                            ├─ pushed: pass over ───▶ again
@@ -40,6 +41,9 @@ type Options struct {
 	First time.Duration
 	// Limit bounds the time that one request spends on others in all; default 10 s.
 	Limit time.Duration
+	// Through is how many intents of a decided transaction a read meets at least before it reads them as what they will become
+	// instead of resolving them (W5); default 32. Fewer: less work for readers, and more is left to others.
+	Through int
 	// Patience is how long a refresh that may not push waits for an older transaction; default 50 ms.
 	Patience time.Duration
 }
@@ -66,6 +70,9 @@ func New(o Options) *Waits {
 		if *d.p == 0 {
 			*d.p = d.value
 		}
+	}
+	if o.Through == 0 {
+		o.Through = 32
 	}
 	return &Waits{o: o, on: map[string][]rt.Signal{}}
 }
@@ -96,11 +103,13 @@ func (w *Waits) Waiting() (n int) {
 
 // Request is one request over all its evaluations. It is used by one task.
 type Request struct {
-	// Pushed goes into eval.Env.
-	Pushed map[kv.TxnID]clock.Timestamp
+	// Pushed and Finished go into eval.Env.
+	Pushed   map[kv.TxnID]clock.Timestamp
+	Finished map[kv.TxnID]kv.TxnStatus
 
 	w       *Waits
 	who     eval.Who
+	reads   bool // plainly: others could not do with Finished
 	begun   time.Duration
 	limit   time.Duration
 	waiting []*group
@@ -119,7 +128,8 @@ func (w *Waits) Request(q *kv.Request) *Request {
 	if q.Write != nil && q.Write.Wait > 0 {
 		limit = min(limit, q.Write.Wait)
 	}
-	return &Request{w: w, who: eval.Requester(q), begun: w.o.RT.Now(), limit: limit, Pushed: map[kv.TxnID]clock.Timestamp{}}
+	return &Request{w: w, who: eval.Requester(q), reads: q.Read != nil && q.Read.Lock == nil, begun: w.o.RT.Now(), limit: limit,
+		Pushed: map[kv.TxnID]clock.Timestamp{}}
 }
 
 // Watch takes the conflicts that an evaluation reported. It does not block (W1).
@@ -227,6 +237,12 @@ func (r *Request) round() (pending []*group, err error) {
 				return nil, err
 			}
 			pending = append(pending, g)
+		case a.status.State.Final() && r.reads && len(g.keys) >= r.w.o.Through && !r.throughs(g.Intent.Txn):
+			if r.Finished == nil {
+				r.Finished = map[kv.TxnID]kv.TxnStatus{}
+			}
+			r.Finished[g.Intent.Txn] = *a.status // W5
+			g.gone.Fire()
 		case a.status.State.Final():
 			err := r.w.o.Resolve(&kv.ResolveRequest{Txn: g.Intent.Txn, Status: *a.status, Keys: g.keys})
 			if err != nil {
@@ -268,6 +284,13 @@ func (r *Request) pushAll(ask []*group) []answer {
 		tasks.Wait(rt.Forever) // Push has a limit of its own
 	}
 	return answers
+}
+
+// throughs reports whether the request reads through the intents of a transaction already. If it meets them all the same it
+// is of a kind that cannot.
+func (r *Request) throughs(id kv.TxnID) bool {
+	_, ok := r.Finished[id]
+	return ok
 }
 
 // unreachable decides about a push that failed: it is tried again until the request's time is up.
