@@ -71,6 +71,17 @@ type ReadRequest struct {
 	// AnyReplica: nothing newer than ReadTS concerns the reader (ReadTS = Limit), so a replica whose closed timestamp has
 	// reached it may answer, leaseholder or not.
 	AnyReplica bool `msg:"ar,omitempty"`
+	// Groups has the rows of the spans counted where they are, instead of returned. In all else it is the same read.
+	Groups *Grouping `msg:"gr,omitempty"`
+}
+
+// Grouping says which rows of a span count as one group: those whose keys are equal up to the end of the last of Columns,
+// which begin behind Prefix bytes. Without Columns all rows are one group.
+type Grouping struct {
+	Prefix  int    `msg:"p"`
+	Columns []byte `msg:"c,omitempty"` // a keys.Shape for each
+	// First: the value of each group's first row is wanted.
+	First bool `msg:"f,omitempty"`
 }
 
 // ReadResponse holds the rows: Values for Keys (empty: absent), Rows for each span.
@@ -91,9 +102,13 @@ type ReadResponse struct {
 
 // Rows are the rows of one span in order. More: reading stopped at a limit, and goes on from after the last row, or from
 // Resume where there is none.
+//
+// With Grouping they are groups: Keys are those of each group's first row, Counts how many rows it has, and Values, only with
+// Grouping.First, the first rows'. A group at either end of what was read may go on beyond it.
 type Rows struct {
 	Keys   []Key    `msg:"k,omitempty"`
 	Values [][]byte `msg:"v,omitempty"`
+	Counts []int64  `msg:"c,omitempty"`
 	More   bool     `msg:"m,omitempty"`
 	Resume Span     `msg:"e"` // what is left to read, if More
 }

@@ -1137,6 +1137,110 @@ func (z *Error) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Grouping) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
+	_ = zb0001Mask
+	if z.Columns == nil {
+		zb0001Len--
+		zb0001Mask |= 0x2
+	}
+	if z.First == false {
+		zb0001Len--
+		zb0001Mask |= 0x4
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "p"
+		o = append(o, 0xa1, 0x70)
+		o = msgp.AppendInt(o, z.Prefix)
+		if (zb0001Mask & 0x2) == 0 { // if not omitted
+			// string "c"
+			o = append(o, 0xa1, 0x63)
+			o = msgp.AppendBytes(o, z.Columns)
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "f"
+			o = append(o, 0xa1, 0x66)
+			o = msgp.AppendBool(o, z.First)
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Grouping) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	var zb0001Mask uint8 /* 2 bits */
+	_ = zb0001Mask
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "p":
+			z.Prefix, bts, err = msgp.ReadIntBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Prefix")
+				return
+			}
+		case "c":
+			z.Columns, bts, err = msgp.ReadBytesBytes(bts, z.Columns)
+			if err != nil {
+				err = msgp.WrapError(err, "Columns")
+				return
+			}
+			zb0001Mask |= 0x1
+		case "f":
+			z.First, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "First")
+				return
+			}
+			zb0001Mask |= 0x2
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	// Clear omitted fields.
+	if zb0001Mask != 0x3 {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Columns = nil
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.First = false
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Grouping) Msgsize() (s int) {
+	s = 1 + 2 + msgp.IntSize + 2 + msgp.BytesPrefixSize + len(z.Columns) + 2 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *HeartbeatRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4
@@ -4423,8 +4527,8 @@ func (z *ReadLock) Msgsize() (s int) {
 func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(12)
-	var zb0001Mask uint16 /* 12 bits */
+	zb0001Len := uint32(13)
+	var zb0001Mask uint16 /* 13 bits */
 	_ = zb0001Mask
 	if z.CanBump == false {
 		zb0001Len--
@@ -4453,6 +4557,10 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.AnyReplica == false {
 		zb0001Len--
 		zb0001Mask |= 0x800
+	}
+	if z.Groups == nil {
+		zb0001Len--
+		zb0001Mask |= 0x1000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -4543,6 +4651,45 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			o = append(o, 0xa2, 0x61, 0x72)
 			o = msgp.AppendBool(o, z.AnyReplica)
 		}
+		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "gr"
+			o = append(o, 0xa2, 0x67, 0x72)
+			if z.Groups == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// check for omitted fields
+				zb0002Len := uint32(3)
+				var zb0002Mask uint8 /* 3 bits */
+				_ = zb0002Mask
+				if z.Groups.Columns == nil {
+					zb0002Len--
+					zb0002Mask |= 0x2
+				}
+				if z.Groups.First == false {
+					zb0002Len--
+					zb0002Mask |= 0x4
+				}
+				// variable map header, size zb0002Len
+				o = append(o, 0x80|uint8(zb0002Len))
+
+				// skip if no fields are to be emitted
+				if zb0002Len != 0 {
+					// string "p"
+					o = append(o, 0xa1, 0x70)
+					o = msgp.AppendInt(o, z.Groups.Prefix)
+					if (zb0002Mask & 0x2) == 0 { // if not omitted
+						// string "c"
+						o = append(o, 0xa1, 0x63)
+						o = msgp.AppendBytes(o, z.Groups.Columns)
+					}
+					if (zb0002Mask & 0x4) == 0 { // if not omitted
+						// string "f"
+						o = append(o, 0xa1, 0x66)
+						o = msgp.AppendBool(o, z.Groups.First)
+					}
+				}
+			}
+		}
 	}
 	return
 }
@@ -4557,7 +4704,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 7 bits */
+	var zb0001Mask uint8 /* 8 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -4687,6 +4834,72 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x40
+		case "gr":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Groups = nil
+			} else {
+				if z.Groups == nil {
+					z.Groups = new(Grouping)
+				}
+				var zb0005 uint32
+				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Groups")
+					return
+				}
+				var zb0005Mask uint8 /* 2 bits */
+				_ = zb0005Mask
+				for zb0005 > 0 {
+					zb0005--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Groups")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "p":
+						z.Groups.Prefix, bts, err = msgp.ReadIntBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Groups", "Prefix")
+							return
+						}
+					case "c":
+						z.Groups.Columns, bts, err = msgp.ReadBytesBytes(bts, z.Groups.Columns)
+						if err != nil {
+							err = msgp.WrapError(err, "Groups", "Columns")
+							return
+						}
+						zb0005Mask |= 0x1
+					case "f":
+						z.Groups.First, bts, err = msgp.ReadBoolBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Groups", "First")
+							return
+						}
+						zb0005Mask |= 0x2
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Groups")
+							return
+						}
+					}
+				}
+				// Clear omitted fields.
+				if zb0005Mask != 0x3 {
+					if (zb0005Mask & 0x1) == 0 {
+						z.Groups.Columns = nil
+					}
+					if (zb0005Mask & 0x2) == 0 {
+						z.Groups.First = false
+					}
+				}
+			}
+			zb0001Mask |= 0x80
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -4696,7 +4909,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x7f {
+	if zb0001Mask != 0xff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.CanBump = false
 		}
@@ -4717,6 +4930,9 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x40) == 0 {
 			z.AnyReplica = false
+		}
+		if (zb0001Mask & 0x80) == 0 {
+			z.Groups = nil
 		}
 	}
 	o = bts
@@ -4739,7 +4955,12 @@ func (z *ReadRequest) Msgsize() (s int) {
 	} else {
 		s += z.Lock.Msgsize()
 	}
-	s += 3 + msgp.BoolSize
+	s += 3 + msgp.BoolSize + 3
+	if z.Groups == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + msgp.IntSize + 2 + msgp.BytesPrefixSize + len(z.Groups.Columns) + 2 + msgp.BoolSize
+	}
 	return
 }
 
@@ -6800,8 +7021,8 @@ func (z *Response) Msgsize() (s int) {
 func (z *Rows) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(4)
-	var zb0001Mask uint8 /* 4 bits */
+	zb0001Len := uint32(5)
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
 	if z.Keys == nil {
 		zb0001Len--
@@ -6811,9 +7032,13 @@ func (z *Rows) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x2
 	}
-	if z.More == false {
+	if z.Counts == nil {
 		zb0001Len--
 		zb0001Mask |= 0x4
+	}
+	if z.More == false {
+		zb0001Len--
+		zb0001Mask |= 0x8
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -6837,6 +7062,14 @@ func (z *Rows) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "c"
+			o = append(o, 0xa1, 0x63)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Counts)))
+			for za0003 := range z.Counts {
+				o = msgp.AppendInt64(o, z.Counts[za0003])
+			}
+		}
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
 			// string "m"
 			o = append(o, 0xa1, 0x6d)
 			o = msgp.AppendBool(o, z.More)
@@ -6862,7 +7095,7 @@ func (z *Rows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 3 bits */
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -6916,13 +7149,33 @@ func (z *Rows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x2
+		case "c":
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Counts")
+				return
+			}
+			if cap(z.Counts) >= int(zb0005) {
+				z.Counts = (z.Counts)[:zb0005]
+			} else {
+				z.Counts = make([]int64, zb0005)
+			}
+			for za0003 := range z.Counts {
+				z.Counts[za0003], bts, err = msgp.ReadInt64Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Counts", za0003)
+					return
+				}
+			}
+			zb0001Mask |= 0x4
 		case "m":
 			z.More, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "More")
 				return
 			}
-			zb0001Mask |= 0x4
+			zb0001Mask |= 0x8
 		case "e":
 			bts, err = z.Resume.UnmarshalMsg(bts)
 			if err != nil {
@@ -6938,7 +7191,7 @@ func (z *Rows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x7 {
+	if zb0001Mask != 0xf {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Keys = nil
 		}
@@ -6946,6 +7199,9 @@ func (z *Rows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Values = nil
 		}
 		if (zb0001Mask & 0x4) == 0 {
+			z.Counts = nil
+		}
+		if (zb0001Mask & 0x8) == 0 {
 			z.More = false
 		}
 	}
@@ -6963,7 +7219,7 @@ func (z *Rows) Msgsize() (s int) {
 	for za0002 := range z.Values {
 		s += msgp.BytesPrefixSize + len(z.Values[za0002])
 	}
-	s += 2 + msgp.BoolSize + 2 + z.Resume.Msgsize()
+	s += 2 + msgp.ArrayHeaderSize + (len(z.Counts) * (msgp.Int64Size)) + 2 + msgp.BoolSize + 2 + z.Resume.Msgsize()
 	return
 }
 

@@ -137,6 +137,7 @@ func (m *Machine) tune(o *replica.Options) {
 		o.Unsafe = cfg.UnsafeReplicas
 	}
 	o.MaxQueued, o.LockLimit, o.ReadCache = cfg.Queue, cfg.Locks, cfg.Cache
+	o.FlushBytes = int64(cfg.Keep) * 512
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	if cfg.Disk > 0 || slices.Contains(cfg.Faults, slowDisk) {
 		o.DiskDelay = m.syncTime

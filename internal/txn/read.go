@@ -251,6 +251,8 @@ func (f *fetching) answer(a ask, res *route.Result) (clock.Timestamp, error) {
 	switch {
 	case resp == nil || len(resp.Rows) != len(a.req.Spans) || len(resp.Values) != len(a.req.Keys):
 		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d answered a read of %d keys and %d spans with something else", res.Node, len(a.req.Keys), len(a.req.Spans))
+	case !wellFormed(a.req, resp):
+		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d answered with keys without their values or counts", res.Node)
 	case resp.ReadTS.Less(a.req.ReadTS) || (!a.req.CanBump && resp.ReadTS != a.req.ReadTS):
 		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d was asked to read at %s and did at %s", res.Node, a.req.ReadTS, resp.ReadTS)
 	case resp.ReadTS.Less(resp.Newest):
@@ -258,6 +260,23 @@ func (f *fetching) answer(a ask, res *route.Result) (clock.Timestamp, error) {
 	}
 	f.parts = append(f.parts, part{ask: a, resp: resp})
 	return resp.ReadTS, nil
+}
+
+// wellFormed reports whether each row has what it has to have beside its key.
+func wellFormed(q *kv.ReadRequest, resp *kv.ReadResponse) bool {
+	for i := range resp.Rows {
+		rows, counts, values := &resp.Rows[i], 0, 0
+		if q.Groups != nil {
+			counts = len(rows.Keys)
+		}
+		if q.Groups == nil || q.Groups.First {
+			values = len(rows.Keys)
+		}
+		if len(rows.Counts) != counts || len(rows.Values) != values {
+			return false
+		}
+	}
+	return true
 }
 
 // moveUp moves r, and puts what was read in this operation below it back: reading it again, beside the uncertain pieces,

@@ -45,6 +45,10 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 		}
 	case *plan.JoinNode:
 		return b.join(ctx, n, row)
+	case *plan.GroupBy:
+		if it, err := b.inPlace(ctx, n, row); it != nil || err != nil {
+			return it, err
+		}
 	case *ahead:
 		return n.rowIter(ctx, row)
 	}

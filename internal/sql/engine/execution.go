@@ -12,7 +12,6 @@ import (
 
 	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
@@ -37,6 +36,13 @@ type execution struct {
 	lockUntil time.Time
 	out       *output
 	more      bool
+	watching  bool // longitude.transactions has been told of the statement
+
+	digest   string     // of the query, if known
+	compiled bool       // executed by a plan
+	unknown  *planKey   // the statement is one to make a plan of
+	pinned   *schema    // the version of the catalog that the ordinary path has used
+	schema   sql.Schema // of the result that it gave
 }
 
 // run executes the first statement of the request and returns the rest of the text.
@@ -46,7 +52,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
-	defer x.watch()()
+	x.watch()
 	if managesAccounts(stmt) {
 		return remainder, x.h.e.clientError(x.ctx, errAccounts, nil)
 	}
@@ -71,22 +77,36 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if err != nil {
 		return remainder, x.h.e.clientError(sc, err, nil)
 	}
+	if err := x.repeat(sc, func() error { return x.attempt(r.query, stmt, bindings) }); err != nil {
+		return remainder, err
+	}
+	x.learn(sc)
+	x.setStatus(sc)
+	if e, ok := stmt.(*sqlparser.Explain); ok && e.Analyze {
+		x.out.note(x.repeats)
+	}
+	return remainder, x.out.finish(x.more)
+}
+
+// repeat makes attempts until one succeeds, or may not be made again (S3). Its error is as the client gets it, but for
+// errOrdinary.
+func (x *execution) repeat(sc *sql.Context, attempt func() error) error {
 	start := time.Now()
-	x.lockUntil = start.Add(cmp.Or(lockWait(sc), x.h.e.o.RetryLimit))
+	x.lockUntil = start.Add(cmp.Or(x.s.settings(sc).lockWait, x.h.e.o.RetryLimit))
 	deadline := start.Add(x.h.e.o.RetryLimit)
 	for try := 0; ; try++ {
 		began := time.Now()
-		err := x.attempt(r.query, stmt, bindings)
-		if err == nil {
-			break
+		err := attempt()
+		if err == nil || err == errOrdinary {
+			return err
 		}
-		t, _ := x.s.GetTransaction().(*tx)
+		t := x.s.transaction()
 		until := deadline
 		if t != nil && waitedFor(t.retry) {
 			until = x.lockUntil
 		}
 		if !x.repeatable(sc, t, err) || time.Now().After(until) || sc.Err() != nil {
-			return remainder, x.fail(sc, t, err)
+			return x.fail(sc, t, err)
 		}
 		why := reasonOf(t)
 		x.s.SetTransaction(t.again())
@@ -98,11 +118,6 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 		x.h.e.m.Repeated.WithLabelValues(why).Inc()
 		x.h.e.m.RepeatTime.Add(lost.Seconds())
 	}
-	x.setStatus(sc)
-	if e, ok := stmt.(*sqlparser.Explain); ok && e.Analyze {
-		x.out.note(x.repeats)
-	}
-	return remainder, x.out.finish(x.more)
 }
 
 // waitedFor reports that an attempt was lost because its commit has waited for a lock for as long as it may at once.
@@ -154,8 +169,7 @@ func (x *execution) autocommit(sc *sql.Context) bool {
 	if x.s.GetIgnoreAutoCommit() {
 		return false
 	}
-	on, err := plan.IsSessionAutocommit(sc)
-	return err == nil && on
+	return x.s.settings(sc).autocommit
 }
 
 // implicitCommit ends the open transaction before a statement that changes the catalog, as MySQL does.
@@ -231,7 +245,12 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	if err := x.drain(sc, schema, iter); err != nil {
 		return err
 	}
-	if t, ok := x.s.GetTransaction().(*tx); ok && t != nil { // still open
+	return x.statementOver()
+}
+
+// statementOver is the end of an attempt that has succeeded.
+func (x *execution) statementOver() error {
+	if t := x.s.transaction(); t != nil { // still open
 		if t.retry != nil { // lost, and nobody on the way said so
 			return t.retry
 		}
@@ -273,6 +292,10 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 		}
 		_ = iter.Close(sc)
 	}()
+	if t := x.s.transaction(); t != nil && t.edit == nil {
+		x.pinned = t.schema
+	}
+	x.schema = schema
 	fields := resultFields(sc, schema)
 	if !types.IsOkResultSchema(schema) {
 		x.out.begin(fields)
@@ -310,8 +333,7 @@ func (x *execution) setStatus(sc *sql.Context) {
 			x.c.StatusFlags &^= flag
 		}
 	}
-	on, err := plan.IsSessionAutocommit(sc)
-	set(uint16(mysql.ServerStatusAutocommit), err == nil && on)
+	set(uint16(mysql.ServerStatusAutocommit), x.s.settings(sc).autocommit)
 	set(uint16(mysql.ServerInTransaction), x.s.GetTransaction() != nil)
 }
 

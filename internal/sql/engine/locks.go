@@ -38,7 +38,7 @@ const shareMarker = "longitude for share"
 
 // lockPlan finds out what a statement locks.
 func (x *execution) lockPlan(sc *sql.Context, stmt sqlparser.Statement, bindings map[string]sqlparser.Expr) (p lockPlan) {
-	wait := lockWait(sc)
+	wait := x.s.settings(sc).lockWait
 	switch s := stmt.(type) {
 	case *sqlparser.Update:
 		p.changed(s.TableExprs, assigned(s), wait)
@@ -169,15 +169,15 @@ func rowLimit(l *sqlparser.Limit, bindings map[string]sqlparser.Expr) int {
 	if l == nil {
 		return 0
 	}
-	n := literal(l.Rowcount, bindings)
+	n := smallNumber(l.Rowcount, bindings)
 	if n <= 0 {
 		return 0
 	}
-	return n + max(literal(l.Offset, bindings), 0)
+	return n + max(smallNumber(l.Offset, bindings), 0)
 }
 
-// literal is a small number in the statement, or bound to it; -1: something else.
-func literal(e sqlparser.Expr, bindings map[string]sqlparser.Expr) int {
+// smallNumber is a small number in the statement, or bound to it; -1: something else.
+func smallNumber(e sqlparser.Expr, bindings map[string]sqlparser.Expr) int {
 	v, ok := e.(*sqlparser.SQLVal)
 	if ok && v.Type == sqlparser.ValArg {
 		v, ok = bindings[strings.TrimPrefix(string(v.Val), ":")].(*sqlparser.SQLVal)

@@ -14,9 +14,9 @@ func TestStatementsAreCountedByDigest(t *testing.T) {
 	r.add("refresh failed", 2*time.Millisecond)
 	r.add("uncertain", time.Millisecond)
 	r.add("refresh failed", time.Millisecond)
-	s.done("SELECT a FROM t WHERE id = 1", 10*time.Millisecond, 0, r)
-	s.done("SELECT a FROM t WHERE id = 2", 30*time.Millisecond, 1213, repeats{})
-	s.done("SELECT a FROM t WHERE id = 3", 20*time.Millisecond, 1064, repeats{n: 1, why: map[string]uint64{"uncertain": 1}})
+	s.done(s.digest("SELECT a FROM t WHERE id = 1"), 10*time.Millisecond, 0, r, false)
+	s.done(s.digest("SELECT a FROM t WHERE id = 2"), 30*time.Millisecond, 1213, repeats{}, false)
+	s.done(s.digest("SELECT a FROM t WHERE id = 3"), 20*time.Millisecond, 1064, repeats{n: 1, why: map[string]uint64{"uncertain": 1}}, false)
 	st := s.order.Front().Value.(*statementStats)
 	if st.count != 3 || st.errors != 2 || st.given != 1 || st.total != 60*time.Millisecond || st.longest != 30*time.Millisecond {
 		t.Errorf("%+v", st)
@@ -27,8 +27,8 @@ func TestStatementsAreCountedByDigest(t *testing.T) {
 
 	// Memory is bounded: those used last are kept.
 	for i := range 3 * keepStatements {
-		s.done(fmt.Sprintf("SELECT c%d FROM t WHERE id = ?", i), time.Millisecond, 0, repeats{})
-		s.done("SELECT a FROM t WHERE id = 4", time.Millisecond, 0, repeats{})
+		s.done(s.digest(fmt.Sprintf("SELECT c%d FROM t WHERE id = ?", i)), time.Millisecond, 0, repeats{}, false)
+		s.done(s.digest("SELECT a FROM t WHERE id = 4"), time.Millisecond, 0, repeats{}, false)
 	}
 	if len(s.byText) != keepStatements || s.order.Len() != keepStatements || len(s.known) > keepStatements {
 		t.Errorf("%d digests, %d in order, %d texts", len(s.byText), s.order.Len(), len(s.known))

@@ -109,7 +109,7 @@ var systemTables = []*systemTable{
 	{name: "ranges", columns: []systemColumn{{"range_id", types.Uint64}, {"start_key", textType}, {"end_key", textType}, {"leaseholder", types.Uint32},
 		{"preferred", types.Uint32}, {"replicas", textType}, {"generation", types.Uint64}, {"database_name", textType}, {"table_name", textType},
 		{"index_name", textType}}, rows: rangeRows},
-	{name: "statements", columns: []systemColumn{{"node_id", types.Uint32}, {"digest_text", textType}, {"executions", types.Uint64}, {"errors", types.Uint64},
+	{name: "statements", columns: []systemColumn{{"node_id", types.Uint32}, {"digest_text", textType}, {"executions", types.Uint64}, {"compiled", types.Uint64}, {"errors", types.Uint64},
 		{"total_ms", types.Float64}, {"mean_ms", types.Float64}, {"max_ms", types.Float64}, {"retries", types.Uint64}, {"retry_reasons", textType},
 		{"retry_ms", types.Float64}, {"deadlocks", types.Uint64}, {"last_seen", types.DatetimeMaxPrecision}}, rows: statementRows},
 	{name: "transactions", columns: transactionColumns, rows: transactionRows},

@@ -98,14 +98,21 @@ func (s *Session) unwatch() {
 	}
 }
 
-// watch notes that a statement begins; the func that it returns is called at its end.
-func (x *execution) watch() func() {
-	x.s.watched.statement(x.query, x.kind != control)
-	return func() {
-		if x.s.GetTransaction() == nil {
-			x.s.unwatch()
-			return
-		}
+// watch notes that a statement begins, whichever way it is executed.
+func (x *execution) watch() {
+	if !x.watching {
+		x.watching = true
+		x.s.watched.statement(x.query, x.kind != control)
+	}
+}
+
+// unwatch notes that it is over.
+func (x *execution) unwatch() {
+	switch {
+	case !x.watching:
+	case x.s.GetTransaction() == nil:
+		x.s.unwatch()
+	default:
 		x.s.watched.idle()
 	}
 }

@@ -124,6 +124,11 @@ func (t *tx) scanMany(ctx context.Context, spans []kv.Span) ([][]txn.KeyValue, e
 	return rows, t.note(err)
 }
 
+func (t *tx) count(ctx context.Context, counts []txn.Counting, spans []kv.Span) ([][]txn.Group, [][]txn.KeyValue, error) {
+	groups, rows, err := t.attempt().Count(ctx, counts, spans)
+	return groups, rows, t.note(err)
+}
+
 func (t *tx) scanLocked(ctx context.Context, spans []kv.Span, l txn.Lock) ([][]txn.KeyValue, error) {
 	rows, err := t.attempt().ScanManyLocked(ctx, spans, l)
 	if err == nil && l.Mode != kv.NoLock {
