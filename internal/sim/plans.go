@@ -61,9 +61,12 @@ func (p *plans) read(ctx context.Context, c *Client, ts clock.Timestamp) (*planC
 		out.version = number(v)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	out.from = newest
 	c.state = out
-	return out, err
+	return out, nil
 }
 
 // lead is how far ahead the plan is read.
