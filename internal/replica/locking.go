@@ -27,6 +27,9 @@ type locking struct {
 	keys   []kv.Key        // known from the request
 	wanted []kv.Key        // by whom an evaluation was stopped
 	skip   map[string]bool // LockSkip: what others hold
+	// without: what it goes on without, because there was no room to wait for it. Else it would ask again and again, and
+	// each time be told the same at once.
+	without map[string]bool
 }
 
 // locking begins a request's dealings with locks.
@@ -86,6 +89,11 @@ func (l *locking) before() *kv.Error {
 			return nil // so have the lease or the key, as will be found
 		case lock.Waiting:
 			return l.tooLong(k)
+		case lock.Unlocked:
+			if l.without == nil {
+				l.without = map[string]bool{}
+			}
+			l.without[string(k)] = true
 		}
 	}
 	return nil
@@ -93,8 +101,8 @@ func (l *locking) before() *kv.Error {
 
 // take takes what is to be had at once and returns what has to be waited for. Those that do not wait fail, or skip.
 func (l *locking) take(ks []kv.Key) (busy []kv.Key, _ *kv.Error) {
-	if len(l.skip) > 0 {
-		ks = slices.DeleteFunc(slices.Clone(ks), func(k kv.Key) bool { return l.skip[string(k)] })
+	if len(l.skip)+len(l.without) > 0 {
+		ks = slices.DeleteFunc(slices.Clone(ks), func(k kv.Key) bool { return l.skip[string(k)] || l.without[string(k)] })
 	}
 	busy = l.r.locks.try(l.ask, ks)
 	if len(busy) == 0 || l.policy == kv.LockQueue {

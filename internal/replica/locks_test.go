@@ -228,3 +228,33 @@ func TestLocksExpire(t *testing.T) {
 		}
 	})
 }
+
+// K4: where there is no room to wait, requests go on without their locks. They do not ask again at once, for ever. (Simulation,
+// seed 9 with ranges that keep 8 locks: a task that never let another run.)
+func TestNoRoomToWait(t *testing.T) {
+	h := newHarness(t, 6, 3, func(o *Options) { o.LockLimit = 8 }) // and one waits
+	h.task(30*time.Second, func() {
+		a, b, c, d := h.locker(1, "a"), h.locker(2, "b"), h.locker(3, "c"), h.locker(4, "d")
+		if got := a.lock(time.Second, "k"); got != "" {
+			t.Fatalf("a: %q", got)
+		}
+		second := h.meanwhile(func() string { return "b " + b.lock(10*time.Second, "k") })
+		h.user.Sleep(50 * time.Millisecond)
+		began := h.loop.Now()
+		if got := c.lock(10*time.Second, "k"); got != "" {
+			t.Errorf("c: %q", got)
+		}
+		if got := d.commit("k", "d's"); got != "ok" { // a write the same
+			t.Errorf("d: %s", got)
+		}
+		if took := h.loop.Now() - began; took > time.Second {
+			t.Errorf("those without room took %s", took)
+		}
+		if held := a.tell(true); held != 1 {
+			t.Errorf("a held %d locks", held)
+		}
+		if got := second(); got != "b d's" {
+			t.Error(got)
+		}
+	})
+}

@@ -61,11 +61,12 @@ func (p *plans) read(ctx context.Context, c *Client, ts clock.Timestamp) (*planC
 		out.version = number(v)
 		return err
 	})
-	out.from = newest
-	if err == nil {
-		c.state = out
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	out.from = newest
+	c.state = out
+	return out, nil
 }
 
 // lead is how far ahead the plan is read.
