@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures again all that docs/benchmarks.md shows, and writes for each part the command, what it printed, and its results as
 # JSON into $OUT; $OUT/evidence.md has all of it to read and to quote from. Parts that are there already are not measured again:
-# remove their .txt to have them repeated. With FULL set runs are longer, and the thesis is repeated twice and compared.
+# remove their .txt to have them repeated. With FULL set runs are longer, and the thesis is measured twice and compared.
 #
 #   BIN=bin/longitude OUT=out/evidence FULL= sh bench/evidence.sh [part ...]
 #
