@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures again all that docs/benchmarks.md shows, and writes for each part the command, what it printed, and its results as
 # JSON into $OUT; $OUT/evidence.md has all of it to read and to quote from. Parts that are there already are not measured again:
-# remove their .txt to have them repeated. With FULL set runs are longer, and the thesis is repeated twice and compared.
+# remove their .txt to have them repeated. With FULL set runs are longer, and the thesis is measured twice and compared.
 #
 #   BIN=bin/longitude OUT=out/evidence FULL= sh bench/evidence.sh [part ...]
 #
@@ -54,6 +54,9 @@ mariadb_up() {
 	maria=mysql://root@127.0.0.1:$port
 }
 
+# pick gives the first, or at length the second.
+pick() { if [ -n "$FULL" ]; then echo "$2"; else echo "$1"; fi; }
+
 # run measures one part: its name, then the arguments of longitude.
 run() {
 	name=$1
@@ -90,7 +93,7 @@ beside() {
 failed=
 for part in $PARTS; do
 	case $part in
-	demo) run demo demo --exit --duration ${FULL:+3}10s --json "$OUT/demo.json" ;;
+	demo) run demo demo --exit --duration $(pick 10s 30s) --json "$OUT/demo.json" ;;
 	thesis)
 		run thesis bench thesis --quick --out "$OUT/thesis"
 		if [ -n "$FULL" ]; then
@@ -106,11 +109,11 @@ for part in $PARTS; do
 			run txn bench txn --quick --out "$OUT/txn"
 		fi
 		;;
-	latency) beside latency latency --workers 1 --duration ${FULL:+4}10s --slices 4 --warm-up 1s ;;
-	statements) beside statements latency --workers 16 --duration ${FULL:+4}10s --slices 4 --warm-up 1s ;;
-	ycsb) beside ycsb ycsb --workers 16 --records ${FULL:+1}2000 --duration ${FULL:+1}5s --slices 4 --warm-up 500ms ;;
-	social) beside social social --likes 100000 --read-fraction 1 --workers 1 --duration ${FULL:+4}10s --slices 4 --warm-up 1s ;;
-	bank) beside bank bank --accounts 1000 --hot 4 --workers 16 --duration ${FULL:+4}8s --slices 4 --warm-up 500ms ;;
+	latency) beside latency latency --workers 1 --duration $(pick 16s 40s) --slices 8 --warm-up 1s ;;
+	statements) beside statements latency --workers 16 --duration $(pick 16s 40s) --slices 8 --warm-up 1s ;;
+	ycsb) beside ycsb ycsb --workers 16 --records $(pick 2000 10000) --duration $(pick 6s 15s) --slices 5 --warm-up 500ms ;;
+	social) beside social social --likes 100000 --read-fraction 1 --workers 1 --duration $(pick 16s 40s) --slices 8 --warm-up 1s ;;
+	bank) beside bank bank --accounts 1000 --hot 4 --workers 16 --duration $(pick 8s 30s) --slices 5 --warm-up 500ms ;;
 	*)
 		echo "there is no part $part; there are: $ALL" >&2
 		exit 2

@@ -1,5 +1,7 @@
 // Package commit times transactions by where their rows lie: one row; three rows of one range; three rows of three ranges that
-// three nodes lead. No two clients want the same row, so what is seen is the commit protocol and nothing else.
+// three nodes lead. Clients do not meet, and rows are used in rotation, so that what a transaction has left behind (intents that are
+// resolved after it was acknowledged) is gone before the next one comes to them: what is seen is the commit protocol and nothing
+// else.
 //
 //	O1  At the end each row holds every one of its acknowledged additions, and nothing that was refused.
 //	O2  The three rows of a transaction hold the same whenever they are read together: none of it is there without the rest.
@@ -14,18 +16,18 @@ import (
 	"github.com/longitude-db/longitude/bench/harness"
 )
 
-// perRange is how many rows each of the three ranges holds. A client owns nine of them: three for each class, of which the
-// first class uses one.
+// perRange is how many rows each of the three ranges holds. Five of them are a set: for each class the rows of one transaction,
+// some of them in the other ranges. Up to as many transactions as there are sets may be under way at once.
 const (
 	perRange = 3000
-	clients  = perRange / 5
+	sets     = perRange / 5
 )
 
 // Workload is the rows on one target.
 type Workload struct {
-	only    atomic.Int64
-	clients atomic.Int64
-	acked   [3][clients]harness.Ledger // by class and client
+	only  atomic.Int64
+	next  atomic.Int64            // the set of the next transaction
+	acked [3][sets]harness.Ledger // by class and set
 }
 
 // New makes one.
@@ -55,16 +57,16 @@ const (
 	addAll = `UPDATE commits SET n = n + 1 WHERE id IN (?, ?, ?)`
 )
 
-// rowsOf are the rows that a client writes with a class.
-func rowsOf(class, client int) []int {
+// rowsOf are the rows that a transaction of a class writes. A third of the sets is in each range.
+func rowsOf(class, set int) []int {
+	at := set*5 + set%3*perRange
 	switch class {
 	case oneRow:
-		return []int{client*5 + client%3*perRange} // a third of the clients in each range
+		return []int{at}
 	case oneRange:
-		at := client*5 + client%3*perRange
 		return []int{at + 1, at + 2, at + 3}
 	}
-	at := client*5 + 4
+	at = set*5 + 4
 	return []int{at, at + perRange, at + 2*perRange}
 }
 
@@ -88,20 +90,17 @@ func (w *Workload) Setup(ctx context.Context, t *harness.Target, say harness.Say
 
 // Client implements harness.Workload.
 func (w *Workload) Client(*rand.Rand) harness.Client {
-	return &client{w, int(w.clients.Add(1)-1) % clients}
+	return &client{w}
 }
 
-type client struct {
-	w   *Workload
-	own int
-}
+type client struct{ w *Workload }
 
 // Next implements harness.Client.
 func (c *client) Next() harness.Op {
-	class := int(c.w.only.Load())
+	class, set := int(c.w.only.Load()), int(c.w.next.Add(1)%sets)
 	return harness.Op{Class: class, Do: func(ctx context.Context, conn *harness.Conn) error {
-		return c.w.acked[class][c.own].Do(1, func() error {
-			rows := rowsOf(class, c.own)
+		return c.w.acked[class][set].Do(1, func() error {
+			rows := rowsOf(class, set)
 			if class == oneRow {
 				_, err := conn.Exec(ctx, addOne, rows[0])
 				return err
@@ -140,9 +139,9 @@ func (w *Workload) Verify(ctx context.Context, t *harness.Target) ([]string, err
 		found.Add("O1: there are %d rows, wanted: %d", seen, len(n))
 	}
 	for class := range w.acked {
-		for c := range w.acked[class] {
-			atLeast, atMost := w.acked[class][c].Bounds()
-			own := rowsOf(class, c)
+		for set := range w.acked[class] {
+			atLeast, atMost := w.acked[class][set].Bounds()
+			own := rowsOf(class, set)
 			for _, id := range own {
 				if n[id] < atLeast || n[id] > atMost {
 					found.Add("O1: row %d holds %d, wanted: %d to %d", id, n[id], atLeast, atMost)

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -90,8 +91,10 @@ func (r *Result) setUsage(u Usage) {
 		c.OthersBusy = max(0, c.MachineBusy-(u.Server+u.Client).Seconds()/all)
 	}
 	r.CPU = c
-	if len(r.Classes) == 1 {
-		r.Classes[0].ServerCPU = c.ServerPerOp
+	// Of a class that ran alone it is known what it cost.
+	alone := slices.IndexFunc(r.Classes, func(c ClassResult) bool { return c.Ops > 0 })
+	if alone >= 0 && !slices.ContainsFunc(r.Classes[alone+1:], func(c ClassResult) bool { return c.Ops > 0 }) {
+		r.Classes[alone].ServerCPU = c.ServerPerOp
 	}
 }
 

@@ -92,7 +92,7 @@ func partCommit(ctx context.Context, r *txnRun) error {
 				rows = append(rows, []string{x.Setting, c.Name, figure.Short(c.P50), trips, figure.Short(c.P99), figure.Short(c.ServerCPU)})
 			}
 		}
-		r.report.Text("One statement, a transaction of its own, from 6 clients at %d nodes, with %s on the way between any two: a round trip is %s. No two clients want the same row. Two thirds of the clients are not at the node that leads their rows, and need one round trip to get there and back; the write has to reach another replica, which is one more. What is above that is processing, and rounds beyond the necessary ones.", r.nodes, r.latency, 2*r.latency)
+		r.report.Text("One statement, a transaction of its own, from 6 clients at %d nodes, with %s on the way between any two: a round trip is %s. Clients do not meet. Where a transaction's rows are led by another node, as two thirds of the single ones are and two of each three in three ranges, it takes one round trip to read and lock them, one to take the writes there, and one for them to reach another replica: three; at the leader's own node one. What is above that is processing, and rounds beyond the necessary ones.", r.nodes, r.latency, 2*r.latency)
 		r.report.Table(rows)
 		r.report.Text("%s", r.kinds(len(ss)))
 		r.ratios(ss)
