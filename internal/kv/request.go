@@ -165,6 +165,9 @@ type WriteRequest struct {
 	// coordinator's process: the intent is abandoned with it.
 	Laid  clock.Instant `msg:"l"`
 	Coord Process       `msg:"cp"`
+	// NotAfter: a one-phase commit without a record is not evaluated any more when this may be past. Its coordinator says that
+	// nothing was written only after it certainly is. Zero: at any time.
+	NotAfter clock.Instant `msg:"na"`
 	// Owner of the transaction's locks, if it has any; otherwise Txn and Start stand in the queues of keys.
 	Owner *LockOwner `msg:"ow,omitempty"`
 	// Fresh: the leaseholder may place a one-phase commit by its own reading.
@@ -310,12 +313,16 @@ type HeartbeatRequest struct {
 // InlineRequest reads or changes unversioned keys (meta and system): if Swap is set, compare and swap on Key; otherwise
 // read Span, at most Limit entries.
 type InlineRequest struct {
-	Swap   bool   `msg:"w,omitempty"`
-	Key    Key    `msg:"k,omitempty"`
-	Expect []byte `msg:"x,omitempty"` // empty: the key must be absent
-	Value  []byte `msg:"v,omitempty"` // empty: remove it
-	Span   Span   `msg:"s"`
-	Limit  int    `msg:"l,omitempty"`
+	Swap bool `msg:"w,omitempty"`
+	// ID names a swap, and Start is when it was first sent: a copy is answered with what became of the first, by a record beside
+	// the key (as that of a transaction), and refused with ErrTooOld when records of that time are gone.
+	ID     TxnID           `msg:"i"`
+	Start  clock.Timestamp `msg:"st"`
+	Key    Key             `msg:"k,omitempty"`
+	Expect []byte          `msg:"x,omitempty"` // empty: the key must be absent
+	Value  []byte          `msg:"v,omitempty"` // empty: remove it
+	Span   Span            `msg:"s"`
+	Limit  int             `msg:"l,omitempty"`
 }
 
 // InlineResponse holds what a read found, or whether a swap was done (if not, Values[0] is the present value).

@@ -1423,8 +1423,8 @@ func (z *HeartbeatRequest) Msgsize() (s int) {
 func (z *InlineRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(6)
-	var zb0001Mask uint8 /* 6 bits */
+	zb0001Len := uint32(8)
+	var zb0001Mask uint8 /* 8 bits */
 	_ = zb0001Mask
 	if z.Swap == false {
 		zb0001Len--
@@ -1432,19 +1432,19 @@ func (z *InlineRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	if z.Key == nil {
 		zb0001Len--
-		zb0001Mask |= 0x2
+		zb0001Mask |= 0x8
 	}
 	if z.Expect == nil {
 		zb0001Len--
-		zb0001Mask |= 0x4
+		zb0001Mask |= 0x10
 	}
 	if z.Value == nil {
 		zb0001Len--
-		zb0001Mask |= 0x8
+		zb0001Mask |= 0x20
 	}
 	if z.Limit == 0 {
 		zb0001Len--
-		zb0001Mask |= 0x20
+		zb0001Mask |= 0x80
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1456,17 +1456,27 @@ func (z *InlineRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			o = append(o, 0xa1, 0x77)
 			o = msgp.AppendBool(o, z.Swap)
 		}
-		if (zb0001Mask & 0x2) == 0 { // if not omitted
+		// string "i"
+		o = append(o, 0xa1, 0x69)
+		o = msgp.AppendBytes(o, (z.ID)[:])
+		// string "st"
+		o = append(o, 0xa2, 0x73, 0x74)
+		o, err = (*wireTimestamp)(&z.Start).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Start")
+			return
+		}
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
 			// string "k"
 			o = append(o, 0xa1, 0x6b)
 			o = msgp.AppendBytes(o, []byte(z.Key))
 		}
-		if (zb0001Mask & 0x4) == 0 { // if not omitted
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
 			// string "x"
 			o = append(o, 0xa1, 0x78)
 			o = msgp.AppendBytes(o, z.Expect)
 		}
-		if (zb0001Mask & 0x8) == 0 { // if not omitted
+		if (zb0001Mask & 0x20) == 0 { // if not omitted
 			// string "v"
 			o = append(o, 0xa1, 0x76)
 			o = msgp.AppendBytes(o, z.Value)
@@ -1478,7 +1488,7 @@ func (z *InlineRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Span")
 			return
 		}
-		if (zb0001Mask & 0x20) == 0 { // if not omitted
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
 			// string "l"
 			o = append(o, 0xa1, 0x6c)
 			o = msgp.AppendInt(o, z.Limit)
@@ -1514,6 +1524,18 @@ func (z *InlineRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x1
+		case "i":
+			bts, err = msgp.ReadExactBytes(bts, (z.ID)[:])
+			if err != nil {
+				err = msgp.WrapError(err, "ID")
+				return
+			}
+		case "st":
+			bts, err = (*wireTimestamp)(&z.Start).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Start")
+				return
+			}
 		case "k":
 			{
 				var zb0002 []byte
@@ -1584,7 +1606,7 @@ func (z *InlineRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *InlineRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.BoolSize + 2 + msgp.BytesPrefixSize + len([]byte(z.Key)) + 2 + msgp.BytesPrefixSize + len(z.Expect) + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + z.Span.Msgsize() + 2 + msgp.IntSize
+	s = 1 + 2 + msgp.BoolSize + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Key)) + 2 + msgp.BytesPrefixSize + len(z.Expect) + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + z.Span.Msgsize() + 2 + msgp.IntSize
 	return
 }
 
@@ -8281,8 +8303,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(14)
-	var zb0001Mask uint16 /* 14 bits */
+	zb0001Len := uint32(15)
+	var zb0001Mask uint16 /* 15 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -8298,11 +8320,11 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	if z.Owner == nil {
 		zb0001Len--
-		zb0001Mask |= 0x1000
+		zb0001Mask |= 0x2000
 	}
 	if z.Fresh == nil {
 		zb0001Len--
-		zb0001Mask |= 0x2000
+		zb0001Mask |= 0x4000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -8395,7 +8417,14 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Coord", "Started")
 			return
 		}
-		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+		// string "na"
+		o = append(o, 0xa2, 0x6e, 0x61)
+		o, err = (*wireInstant)(&z.NotAfter).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "NotAfter")
+			return
+		}
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
 			// string "ow"
 			o = append(o, 0xa2, 0x6f, 0x77)
 			if z.Owner == nil {
@@ -8408,7 +8437,7 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x2000) == 0 { // if not omitted
+		if (zb0001Mask & 0x4000) == 0 { // if not omitted
 			// string "fr"
 			o = append(o, 0xa2, 0x66, 0x72)
 			if z.Fresh == nil {
@@ -8593,6 +8622,12 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
+		case "na":
+			bts, err = (*wireInstant)(&z.NotAfter).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "NotAfter")
+				return
+			}
 		case "ow":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -8698,7 +8733,7 @@ func (z *WriteRequest) Msgsize() (s int) {
 	for za0003 := range z.Puts {
 		s += z.Puts[za0003].Msgsize()
 	}
-	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 3
+	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 3 + (*wireInstant)(&z.NotAfter).Msgsize() + 3
 	if z.Owner == nil {
 		s += msgp.NilSize
 	} else {

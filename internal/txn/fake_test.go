@@ -108,7 +108,7 @@ func (w *world) addNode(id kv.NodeID, offset, eps time.Duration, o DBOptions) *f
 		n.rt = w.base
 	}
 	n.router = route.New(route.Options{RT: n.rt, Node: id, Local: func(b *kv.Batch) *kv.BatchReply { return w.execute(n, b) },
-		Transport: fakeTransport{n}, CallLimit: 300 * time.Millisecond, FirstRange: func() *kv.RangeDescriptor {
+		Transport: fakeTransport{n}, Now: n.reading, CallLimit: 300 * time.Millisecond, FirstRange: func() *kv.RangeDescriptor {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			d := w.ranges[0].desc
@@ -555,6 +555,12 @@ func (w *world) write(n *fakeNode, rg *fakeRange, q *kv.WriteRequest) (kv.Respon
 		} else if rec != nil && rec.State == kv.Aborted {
 			return kv.Response{Err: kv.Errorf(kv.ErrAborted, "record")}, false
 		}
+	}
+	if now, _ := n.reading(); q.OnePhase && q.NotAfter != 0 && now.Latest >= q.NotAfter && !w.refuse["deadlines"] {
+		return kv.Response{Err: kv.Errorf(kv.ErrUnavailable, "too late")}, false
+	}
+	if w.refuse["leases"] {
+		return kv.Response{Err: kv.Errorf(kv.ErrUnavailable, "no lease")}, false
 	}
 	if w.deny != nil {
 		if err := w.deny(q); err != nil {
