@@ -50,7 +50,15 @@ func ExampleInterval_Past() {
 	_ = c.Poll()
 	begun, _ := c.Now()
 	ts := begun.Limit()
-	for now := begun; !now.Past(ts); now, _ = c.Now() {
+	for {
+		now, err := c.Now()
+		if err != nil { // not a reason to go on, nor to wait for ever: the caller is to hear that nobody knows
+			fmt.Println(err)
+			return
+		}
+		if now.Past(ts) {
+			break
+		}
 		fmt.Println("after", m.mono, "not yet")
 		m.mono += 3 * time.Millisecond // in a program: time.Sleep
 	}

@@ -42,7 +42,7 @@ func TestVerify(t *testing.T) {
 			if err := w.Setup(t.Context(), tgt, t.Logf); err != nil {
 				t.Fatal(err)
 			}
-			r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 3, Duration: 30 * time.Millisecond}, nil)
+			r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 3, Duration: 300 * time.Millisecond}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

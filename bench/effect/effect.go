@@ -2,7 +2,8 @@
 // throughput of the social workload over the bound of the clocks (ε), the length of reads and the number of clients, for both
 // orderings; and says where each of them wins, and from where on waiting costs.
 //
-//	M1  Both orderings are measured on the same cluster, one after the other at each point, in an order that alternates.
+//	M1  Both orderings are measured on the same cluster and the same tables, in short slices in turns (A B, B A, ...), and
+//	    compared within rounds. So neither gets the longer tables, or the quieter machine.
 package effect
 
 import (
@@ -25,8 +26,10 @@ type Options struct {
 	Latency      time.Duration
 	Inequality   float64
 	WarmUp       time.Duration
-	Duration     time.Duration
-	Rounds       int
+	Duration     time.Duration // of the measurement of each point, all its slices together
+	Slices       int
+	Ramp         time.Duration // before each slice, not measured
+	Budget       time.Duration // 0: no limit; else points get fewer slices, but two or more
 }
 
 // Full takes a few hours.
@@ -34,7 +37,7 @@ func Full() Options {
 	us, ms := time.Microsecond, time.Millisecond
 	return Options{Eps: []time.Duration{10 * us, 30 * us, 100 * us, 300 * us, ms, 3 * ms, 10 * ms, 30 * ms, 100 * ms, 250 * ms, 500 * ms},
 		Likes: []int{300, 1000, 3000, 10000}, Workers: []int{6, 24, 96}, ReadFraction: 0.8, Posts: 100, Nodes: 3, Latency: 500 * us, Inequality: 5.0 / 3,
-		WarmUp: 3 * time.Second, Duration: 15 * time.Second, Rounds: 3}
+		WarmUp: 3 * time.Second, Duration: 45 * time.Second, Slices: 10, Ramp: 500 * ms}
 }
 
 // Quick takes minutes.
@@ -42,7 +45,7 @@ func Quick() Options {
 	o := Full()
 	us, ms := time.Microsecond, time.Millisecond
 	o.Eps = []time.Duration{10 * us, 100 * us, ms, 10 * ms, 100 * ms, 500 * ms}
-	o.Likes, o.Workers, o.WarmUp, o.Duration, o.Rounds = []int{300, 3000}, []int{6, 48}, 500*ms, 2*time.Second, 1
+	o.Likes, o.Workers, o.WarmUp, o.Duration, o.Slices, o.Ramp, o.Budget = []int{300, 3000}, []int{6, 48}, 300*ms, 4*time.Second, 6, 200*ms, 5*time.Minute
 	return o
 }
 
@@ -69,32 +72,28 @@ func (o Options) Check() error {
 	bad(!(o.Inequality >= 1 && o.Inequality <= 100), "inequality is %g, wanted: 1 to 100", o.Inequality)
 	bad(!(o.Hot >= 0 && o.Hot <= 1), "hot is %g, wanted: 0 to 1", o.Hot)
 	bad(o.Latency < 0 || o.Latency > time.Second, "latency is %s, wanted: 0 to 1s", o.Latency)
-	bad(o.Duration <= 0 || o.WarmUp < 0 || o.Rounds < 1, "duration %s, warm-up %s and rounds %d: wanted: more than 0, 0 or more, 1 or more", o.Duration, o.WarmUp, o.Rounds)
+	bad(o.Duration <= 0 || o.WarmUp < 0 || o.Ramp < 0 || o.Slices < 1, "duration %s, warm-up %s, ramp %s and slices %d: wanted: more than 0, 0 or more, 0 or more, 1 or more", o.Duration, o.WarmUp, o.Ramp, o.Slices)
 	return errors.Join(faults...)
 }
 
 // Orderings that are compared.
 var orderings = []string{"uncertainty", "wait"}
 
-// Plan is the points that the options mean: a cluster for each bound and round.
+// Plan is the points that the options mean: a cluster for each bound, and a block for each field of the map.
 func (o Options) Plan() grid.Plan {
-	p := grid.Plan{Name: "map"}
-	turn := 0
-	for round := range o.Rounds {
-		for _, e := range o.Eps {
-			clocks, width := grid.Bounded(e, o.Inequality, o.Nodes)
-			c := grid.Cluster{Name: "eps-" + e.String(), Ordering: "wait", Clocks: clocks, Latency: o.Latency, Width: width}
-			g := grid.Group{Clusters: []grid.Cluster{c}}
-			for _, l := range o.Likes {
-				for _, k := range o.Workers {
-					for i := range orderings {
-						g.Points = append(g.Points, grid.Point{Cluster: c.Name, Ordering: orderings[(i+turn)%2], Round: round, Workers: k, ReadFraction: o.ReadFraction,
-							Posts: o.Posts, Likes: l, Hot: o.Hot, Eps: e, WarmUp: o.WarmUp, Duration: o.Duration})
-					}
-					turn++
+	p := grid.Plan{Name: "map", Budget: o.Budget}
+	t := grid.Timing{WarmUp: o.WarmUp, Ramp: o.Ramp, Slice: o.Duration / time.Duration(o.Slices), Slices: o.Slices}
+	for _, e := range o.Eps {
+		clocks, width := grid.Bounded(e, o.Inequality, o.Nodes)
+		c := grid.Cluster{Name: "eps-" + e.String(), Ordering: "wait", Clocks: clocks, Latency: o.Latency, Width: width}
+		for _, l := range o.Likes {
+			for _, k := range o.Workers {
+				b := grid.Block{Clusters: []grid.Cluster{c}, Timing: t}
+				for _, ord := range orderings {
+					b.Points = append(b.Points, grid.Point{Cluster: c.Name, Ordering: ord, Workers: k, ReadFraction: o.ReadFraction, Posts: o.Posts, Likes: l, Hot: o.Hot, Eps: e})
 				}
+				p.Blocks = append(p.Blocks, b)
 			}
-			p.Groups = append(p.Groups, g)
 		}
 	}
 	return p

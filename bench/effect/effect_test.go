@@ -11,7 +11,7 @@ import (
 
 // measured is a world in which waiting begins to cost at 10 ms, and wait ordering is faster up to there.
 func measured(o Options) (out []grid.Result) {
-	for _, g := range o.Plan().Groups {
+	for _, g := range o.Plan().Blocks {
 		for _, p := range g.Points {
 			row := social.Row{OpsPerSec: 100, DurationSeconds: 10, LikeP50: 20, ReadP50: 50, CommitWaitHidden: 1, Verified: true}
 			if p.Ordering == "wait" {
@@ -22,7 +22,11 @@ func measured(o Options) (out []grid.Result) {
 			} else {
 				row.UncertaintyRestarts = uint64(p.Eps / time.Millisecond)
 			}
-			out = append(out, grid.Result{Point: p, Row: row})
+			r := grid.Result{Point: p, Row: row, Paired: true}
+			for range 4 {
+				r.Slices = append(r.Slices, grid.Slice{OpsPerSec: row.OpsPerSec, ServerCPU: 1e6 / row.OpsPerSec})
+			}
+			out = append(out, r)
 		}
 	}
 	return out
@@ -38,13 +42,13 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := r.Markdown()
-	for _, want := range []string{"| 300 | 6 | 10ms | 15.0 | 20.0 | 25 % |", "| 3000 | 48 | 10ms |", "![throughput wait / uncertainty, 6 workers](winner-k6.svg)"} {
+	for _, want := range []string{"| 300 | 6 | 10ms | 15.0 | 20.0 | 25 % |", "| 3000 | 48 | 10ms |", "![throughput: wait / uncertainty, 6 workers](winner-k6.svg)", "| 1.25 ±0 % **wait** | 0.50 ±0 % **uncertainty** |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("lacks %q:\n%s", want, text)
 		}
 	}
 	html, err := r.HTML()
-	if n := strings.Count(html, "<svg"); err != nil || n != 2+len(metrics)*4 {
+	if n := strings.Count(html, "<svg"); err != nil || n != 4+len(metrics)*4 {
 		t.Errorf("%d maps, %v", n, err)
 	}
 	if !strings.Contains(html, ">1.25<") || !strings.Contains(html, ">0.50<") {
@@ -52,24 +56,22 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Both orderings stand beside each other at each point, and take turns in being first.
-func TestPlanAlternates(t *testing.T) {
+// Each field of the map is both orderings on one cluster, which stays up for the other fields of its bound.
+func TestPlan(t *testing.T) {
 	o := Quick()
-	first := map[string]int{}
-	for _, g := range o.Plan().Groups {
-		if len(g.Clusters) != 1 || len(g.Points) != 8 {
-			t.Fatalf("%+v", g)
+	seen := map[grid.Point]bool{}
+	for _, b := range o.Plan().Blocks {
+		if len(b.Clusters) != 1 || len(b.Points) != 2 || b.Points[0].Ordering == b.Points[1].Ordering {
+			t.Fatalf("%+v", b)
 		}
-		for i := 0; i < len(g.Points); i += 2 {
-			a, b := g.Points[i], g.Points[i+1]
-			first[a.Ordering]++
-			b.Ordering, a.Ordering = "", ""
-			if a != b {
-				t.Errorf("%+v beside %+v", a, b)
-			}
+		one, other := b.Points[0], b.Points[1]
+		one.Ordering, other.Ordering = "", ""
+		if one != other || one.Cluster != b.Clusters[0].Name || seen[one] {
+			t.Errorf("%+v beside %+v", one, other)
 		}
+		seen[one] = true
 	}
-	if first["wait"] != first["uncertainty"] {
-		t.Error(first)
+	if len(seen) != len(o.Eps)*len(o.Likes)*len(o.Workers) {
+		t.Errorf("%d fields", len(seen))
 	}
 }

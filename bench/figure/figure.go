@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -35,8 +36,8 @@ var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.S
 // Lines draws lines with points, y from 0.
 func Lines(title, x, y string, lines []Line) ([]byte, error) {
 	p := plot.New()
+	style(p)
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
-	p.Title.Padding = vg.Points(6)
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Legend.Padding = vg.Points(2)
 	p.Add(plotter.NewGrid())
@@ -74,6 +75,12 @@ func Lines(title, x, y string, lines []Line) ([]byte, error) {
 		dot := &plotter.Scatter{GlyphStyle: draw.GlyphStyle{Color: colors[i%len(colors)], Radius: vg.Points(3), Shape: glyphs[i%len(glyphs)]}}
 		p.Legend.Add(l.Name, key, dot)
 	}
+	var measured []float64
+	for _, l := range lines {
+		measured = append(measured, l.X...)
+	}
+	slices.Sort(measured)
+	p.X.Tick.Marker, p.Y.Tick.Marker = at(append([]float64{0}, slices.Compact(measured)...)), round{}
 	p.X.Min, p.X.Max = 0, p.X.Max*1.06
 	// Room for the legend above the lines.
 	p.Y.Min, p.Y.Max = 0, max(highest*1.45, 1e-3)
@@ -85,7 +92,7 @@ func svg(p *plot.Plot, w, h font.Length) ([]byte, error) {
 	p.Draw(draw.New(c))
 	var b bytes.Buffer
 	_, err := c.WriteTo(&b)
-	return b.Bytes(), err
+	return fallback(b.Bytes()), err
 }
 
 // Heat is a heat map: a value for each pair of column and row, NaN where there is none.
@@ -96,6 +103,8 @@ type Heat struct {
 	// Ratio: values are ratios, and the colours diverge at 1. Else low is light and high is dark, on a logarithmic scale
 	// unless Share, where values are 0 to 1.
 	Ratio, Share bool
+	// Invert swaps the two colours of a Ratio, where below 1 is better.
+	Invert bool
 	// Low and High are the ends of the scale, so that maps beside each other can be compared; both 0: from the values.
 	Low, High float64
 }
@@ -137,7 +146,15 @@ func (h *Heat) tone() func(float64) float64 {
 				}
 			}
 		}
-		return func(v float64) float64 { return clamp(0.5 + math.Log(v)/widest/2) }
+		if h.Invert {
+			widest = -widest
+		}
+		return func(v float64) float64 {
+			if !(v > 0) {
+				return math.NaN()
+			}
+			return clamp(0.5 + math.Log(v)/widest/2)
+		}
 	}
 	return func(v float64) float64 {
 		switch {
@@ -161,8 +178,8 @@ func (h *Heat) Draw() ([]byte, error) {
 		return nil, err
 	}
 	p := plot.New()
+	style(p)
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = h.Title, h.X, h.Y
-	p.Title.Padding = vg.Points(6)
 	p.NominalX(h.Columns...)
 	p.NominalY(h.Rows...)
 	tone := h.tone()
@@ -195,14 +212,14 @@ func (h *Heat) Draw() ([]byte, error) {
 		for i := range labels.TextStyle {
 			s := &labels.TextStyle[i]
 			s.XAlign, s.YAlign = draw.XCenter, draw.YCenter
-			s.Font.Size = vg.Points(8)
+			s.Font = p.X.Tick.Label.Font
 			if dark == 1 {
 				s.Color = color.White
 			}
 		}
 		p.Add(labels)
 	}
-	return svg(p, font.Length(3+1.55*float64(len(h.Columns)))*vg.Centimeter, font.Length(2.8+1.1*float64(len(h.Rows)))*vg.Centimeter)
+	return svg(p, font.Length(max(10, 3+1.55*float64(len(h.Columns))))*vg.Centimeter, font.Length(2.8+1.1*float64(len(h.Rows)))*vg.Centimeter)
 }
 
 // Short writes a number in a few characters.

@@ -13,10 +13,13 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/bench/bank"
+	"github.com/longitude-db/longitude/bench/commit"
 	"github.com/longitude-db/longitude/bench/counter"
 	"github.com/longitude-db/longitude/bench/harness"
 	"github.com/longitude-db/longitude/bench/latency"
+	"github.com/longitude-db/longitude/bench/readers"
 	"github.com/longitude-db/longitude/bench/social"
+	"github.com/longitude-db/longitude/bench/tpcc"
 	"github.com/longitude-db/longitude/bench/ycsb"
 )
 
@@ -99,7 +102,13 @@ func TestMariaDB(t *testing.T) {
 			w, err := counter.New(counter.Options{Counters: 1, ReadFraction: 0.1})
 			return must(w, err)
 		},
-		func() harness.Workload { return latency.New() })
+		func() harness.Workload { return latency.New() },
+		func() harness.Workload { return commit.New() },
+		func() harness.Workload { return readers.New() },
+		func() harness.Workload {
+			w, err := tpcc.New(tpcc.Options{Warehouses: 1, Hot: 0.5})
+			return must(w, err)
+		})
 	for _, l := range ycsb.Letters {
 		ws = append(ws, func() harness.Workload {
 			w, err := ycsb.New(ycsb.Options{Letter: string(l), Records: 200})
@@ -124,7 +133,7 @@ func TestMariaDB(t *testing.T) {
 				}
 			}
 			l := harness.Load{Workers: 6, Duration: 200 * time.Millisecond, Seed: 1}
-			if err := harness.Versus(t.Context(), sides[0], sides[1], l, 2, func(string, ...any) {}, nil); err != nil {
+			if err := harness.Turns(t.Context(), sides[:], l, 2, func(string, ...any) {}, nil); err != nil {
 				t.Fatal(err)
 			}
 			for _, s := range sides {

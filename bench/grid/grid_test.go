@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,43 +20,44 @@ import (
 // starter starts servers that hold likes, and notes which clusters and points were asked for. The nth point is the last
 // that works; 0: all do.
 type starter struct {
+	mu      sync.Mutex
 	started []string
-	points  int
+	points  []string
 	breakAt int
 	up      int
 }
 
 func (s *starter) start(_ context.Context, c Cluster, _ string) (*Running, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.started = append(s.started, c.Name)
 	s.up++
+	var likes int64 // they outlive the connections
 	return &Running{
 		Target: func(_ context.Context, ordering string) (*harness.Target, error) {
-			if ordering != "uncertainty" {
-				if s.points++; s.points == s.breakAt {
+			if ordering == "wait" {
+				if s.points = append(s.points, c.Name); len(s.points) == s.breakAt {
 					return nil, errors.New("the machine went down")
 				}
-				// The tables of the loader are another target of the same server in truth; here the server is one per point.
 			}
-			return shared(), nil
+			return server(&likes), nil
 		},
 		Stop: func() error { s.up--; return nil },
 	}, nil
 }
 
-var likes int64
-
-// shared is a server whose likes outlive the connections, as long as nobody makes the tables again.
-func shared() *harness.Target {
+// server holds likes.
+func server(likes *int64) *harness.Target {
 	t := fakesql.Target("fake", func(q string, args []any) (fakesql.Answer, error) {
 		switch {
 		case strings.HasPrefix(q, "CREATE TABLE likes"):
-			likes = 0
+			atomic.StoreInt64(likes, 0)
 		case strings.HasPrefix(q, "INSERT INTO likes"):
-			likes += int64(len(args))
+			atomic.AddInt64(likes, int64(len(args)))
 		case strings.HasPrefix(q, "SELECT posts.id"):
-			return fakesql.Rows([]driver.Value{int64(1), "title", likes}), nil
+			return fakesql.Rows([]driver.Value{int64(1), "title", atomic.LoadInt64(likes)}), nil
 		case strings.HasPrefix(q, "SELECT COUNT(*), MIN"):
-			return fakesql.Rows([]driver.Value{likes, int64(1), int64(3)}), nil
+			return fakesql.Rows([]driver.Value{atomic.LoadInt64(likes), int64(1), int64(3)}), nil
 		case strings.HasPrefix(q, "SELECT COUNT"):
 			return fakesql.Rows([]driver.Value{int64(0)}), nil
 		}
@@ -66,37 +69,38 @@ func shared() *harness.Target {
 
 func plan() Plan {
 	p := Plan{Name: "test"}
-	for round := range 2 {
-		g := Group{Clusters: []Cluster{{Name: "x"}, {Name: "y"}}, Optional: round > 0}
-		for _, k := range []int{1, 2} {
-			for _, c := range []string{"x", "y"} {
-				g.Points = append(g.Points, Point{Cluster: c, Round: round, Workers: k, ReadFraction: 0.5, Posts: 3, Likes: 30, Duration: 5 * time.Millisecond})
-			}
+	for _, k := range []int{1, 2, 3, 4} {
+		b := Block{Timing: Timing{Slice: 2 * time.Millisecond, Slices: 4}}
+		for _, c := range []string{"x", "y"} {
+			b.Clusters = append(b.Clusters, Cluster{Name: c})
+			b.Points = append(b.Points, Point{Cluster: c, Ordering: "wait", Workers: k, ReadFraction: 0.5, Posts: 3, Likes: 30})
 		}
-		p.Groups = append(p.Groups, g)
+		p.Blocks = append(p.Blocks, b)
 	}
 	return p
 }
 
-// A run that breaks off keeps what it has (G1), and the next one measures the rest only, on the clusters that it needs.
+// A run that breaks off keeps what it has (G1), and the next one measures the rest only.
 func TestGoesOnWhereItStopped(t *testing.T) {
 	dir := t.TempDir()
 	s := &starter{breakAt: 4}
 	some, err := Run(t.Context(), plan(), Options{Dir: dir, Start: s.start, Say: t.Logf})
-	if err == nil || len(some) != 3 || s.up != 0 {
+	if err == nil || len(some) != 2 || s.up != 0 {
 		t.Fatalf("%d results, %d clusters up, %v", len(some), s.up, err)
 	}
 	s = &starter{}
 	all, err := Run(t.Context(), plan(), Options{Dir: dir, Start: s.start, Say: t.Logf})
-	if err != nil || len(all) != 8 || s.points != 5 || s.up != 0 {
-		t.Fatalf("%d results, %d of them measured now, %v", len(all), s.points, err)
-	}
-	if want := []string{"y", "x", "y"}; !slices.Equal(s.started, want) {
-		t.Errorf("clusters started: %v, want %v", s.started, want)
+	if err != nil || len(all) != 8 || len(s.points) != 6 || len(s.started) != 2 || s.up != 0 {
+		t.Fatalf("%d results, %v measured now on clusters %v, %v", len(all), s.points, s.started, err)
 	}
 	for i, r := range some {
 		if !all[i].At.Equal(r.At) || all[i].Point != r.Point {
 			t.Errorf("point %d was measured again", i)
+		}
+	}
+	for _, r := range all {
+		if len(r.Slices) != 4 || !r.Paired || !r.Row.Verified {
+			t.Errorf("%+v", r)
 		}
 	}
 	if err := Write(dir, all); err != nil {
@@ -106,6 +110,10 @@ func TestGoesOnWhereItStopped(t *testing.T) {
 	if err != nil || strings.Count(string(b), "\n") != 9 {
 		t.Errorf("%v\n%s", err, b)
 	}
+	again, err := Read(dir)
+	if err != nil || len(again) != 8 || again[7].Slices[3] != all[7].Slices[3] {
+		t.Errorf("%d results are read back, %v", len(again), err)
+	}
 }
 
 // A half-written file, as of a machine that lost power, is measured again.
@@ -114,13 +122,13 @@ func TestTornFile(t *testing.T) {
 	if _, err := Run(t.Context(), plan(), Options{Dir: dir, Start: (&starter{}).start, Say: t.Logf}); err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(dir, "points", plan().Groups[0].Points[0].key()+".json")
-	if err := os.WriteFile(name, []byte(`{"point": {"clu`), 0o600); err != nil {
+	name := filepath.Join(dir, "points", plan().Blocks[0].key(0)+".json")
+	if err := os.WriteFile(name, []byte(`[{"point": {"clu`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := &starter{}
-	if all, err := Run(t.Context(), plan(), Options{Dir: dir, Start: s.start, Say: t.Logf}); err != nil || len(all) != 8 || s.points != 1 {
-		t.Errorf("%d results, %d measured, %v", len(all), s.points, err)
+	if all, err := Run(t.Context(), plan(), Options{Dir: dir, Start: s.start, Say: t.Logf}); err != nil || len(all) != 8 || len(s.points) != 2 {
+		t.Errorf("%d results, %d points measured, %v", len(all), len(s.points), err)
 	}
 }
 
@@ -129,18 +137,46 @@ func TestAnotherPlanIsRefused(t *testing.T) {
 	if err := claim(filepath.Join(dir, "points"), p); err != nil {
 		t.Fatal(err)
 	}
-	p.Groups[0].Points[0].Likes = 31
+	p.Blocks[0].Points[0].Likes = 31
 	if _, err := Run(t.Context(), p, Options{Dir: dir, Start: (&starter{}).start, Say: t.Logf}); err == nil || !strings.Contains(err.Error(), "another plan") {
 		t.Error(err)
 	}
 }
 
-// What would end after the budget is left out, but never the first round.
+// What would end after the budget is left out, but never the first two rounds.
 func TestBudget(t *testing.T) {
 	p := plan()
 	p.Budget = time.Nanosecond
-	if all, err := Run(t.Context(), p, Options{Dir: t.TempDir(), Start: (&starter{}).start, Say: t.Logf}); err != nil || len(all) != 4 {
+	all, err := Run(t.Context(), p, Options{Dir: t.TempDir(), Start: (&starter{}).start, Say: t.Logf})
+	if err != nil || len(all) != 8 || len(all[0].Slices) != 2 {
 		t.Errorf("%d results, %v", len(all), err)
+	}
+}
+
+// A cluster stays up while the next block needs it, unless each block has clusters of its own.
+func TestClustersStayUp(t *testing.T) {
+	for alone, want := range map[bool]int{false: 2, true: 8} {
+		p, s := plan(), &starter{}
+		p.Alone = alone
+		if _, err := Run(t.Context(), p, Options{Dir: t.TempDir(), Start: s.start, Say: t.Logf}); err != nil || len(s.started) != want || s.up != 0 {
+			t.Errorf("alone %v: %d clusters started, %d up, %v", alone, len(s.started), s.up, err)
+		}
+	}
+}
+
+// Within two rounds everybody has stood at every distance from both ends, and over a few rounds everybody was first.
+func TestTurns(t *testing.T) {
+	points := []*under{{name: "A"}, {name: "B"}, {name: "C"}}
+	var got []string
+	for round := range 6 {
+		order := ""
+		for _, u := range turns(points, round) {
+			order += u.name
+		}
+		got = append(got, order)
+	}
+	if want := []string{"ABC", "CBA", "BCA", "ACB", "CAB", "BAC"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

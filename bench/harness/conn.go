@@ -68,7 +68,17 @@ func (c *Conn) Query(ctx context.Context, query string, args ...any) (*sql.Rows,
 
 // Tx carries out f in a transaction, once. An error before the commit was sent means that nothing was done (Refused).
 func (c *Conn) Tx(ctx context.Context, f func() error) error {
-	if _, err := c.c.ExecContext(ctx, "START TRANSACTION"); err != nil {
+	return c.tx(ctx, "START TRANSACTION", f)
+}
+
+// TxReadOnly is Tx for a transaction that writes nothing, and says so. On another server it is a consistent snapshot, which is
+// what a transaction of ours is anyway.
+func (c *Conn) TxReadOnly(ctx context.Context, f func() error) error {
+	return c.tx(ctx, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", f)
+}
+
+func (c *Conn) tx(ctx context.Context, begin string, f func() error) error {
+	if _, err := c.c.ExecContext(ctx, begin); err != nil {
 		return notDone{err}
 	}
 	if err := f(); err != nil {

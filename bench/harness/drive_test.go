@@ -122,3 +122,19 @@ func TestShardsMerge(t *testing.T) {
 		t.Error("a tick takes what there is, once")
 	}
 }
+
+func TestScatteredNeverRepeats(t *testing.T) {
+	seen, low := map[int64]bool{}, 0
+	for n := range uint64(100_000) {
+		v := Scattered(n)
+		if seen[v] {
+			t.Fatalf("%d comes twice", v)
+		}
+		if seen[v] = true; v < 0 {
+			low++
+		}
+	}
+	if low < 49_000 || low > 51_000 {
+		t.Errorf("%d of 100000 are in the lower half", low)
+	}
+}

@@ -24,6 +24,9 @@ type Live struct {
 // NewLive makes one that writes to w.
 func NewLive(w io.Writer, terminal bool) *Live { return &Live{w: w, terminal: terminal, every: 5} }
 
+// Terminal reports whether it draws; where it does not, short runs had better not be shown at all.
+func (v *Live) Terminal() bool { return v.terminal }
+
 // Begin names the run that follows.
 func (v *Live) Begin(title string, classes []string) {
 	v.mu.Lock()

@@ -30,6 +30,7 @@ type recorder struct {
 	win    window
 	shards []*shard
 	next   atomic.Int64
+	ended  atomic.Int64 // operations that succeeded, whenever
 	note   errorNotes
 }
 
@@ -59,6 +60,7 @@ func (r *recorder) shard() *shard { return r.shards[int(r.next.Add(1))%len(r.sha
 func (r *recorder) finished(s *shard, class int, due, end time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r.ended.Add(1)
 	record(s.tick[class], end.Sub(due))
 	if r.win.holds(due) {
 		record(s.total[class], end.Sub(due))

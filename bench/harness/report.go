@@ -9,13 +9,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/longitude-db/longitude/bench/estimate"
 )
 
 // WriteTable writes results for people: a row for each class of operations, and below them what does not fit into rows.
 func WriteTable(w io.Writer, results []*Result) error {
 	rows := [][]string{
-		{"", "", "", "", "latency ms", "", "", "", "", "", "data"},
-		{"server", "workload", "class", "ops/s", "mean", "p50", "p95", "p99", "p99.9", "max", "verified"},
+		{"", "", "", "", "latency ms", "", "", "", "", "", "server", "data"},
+		{"server", "workload", "class", "ops/s", "mean", "p50", "p95", "p99", "p99.9", "max", "µs CPU/op", "verified"},
 	}
 	for _, r := range results {
 		verified := "yes"
@@ -30,11 +33,11 @@ func WriteTable(w io.Writer, results []*Result) error {
 			for _, v := range []float64{c.Mean, c.P50, c.P95, c.P99, c.P999, c.Max} {
 				row = append(row, latency(v, c.Ops))
 			}
-			rows = append(rows, append(row, verified))
+			rows = append(rows, append(row, known(c.ServerCPU), verified))
 			verified = ""
 		}
-		if len(r.Classes) > 1 {
-			rows = append(rows, []string{"", "", "all", figure(r.OpsPerSec), "", "", "", "", "", "", ""})
+		if len(r.Classes) > 1 && !r.Separate {
+			rows = append(rows, []string{"", "", "all", figure(r.OpsPerSec), "", "", "", "", "", "", known(r.serverCPU()), ""})
 		}
 	}
 	if err := WriteAligned(w, rows, 3); err != nil {
@@ -52,6 +55,9 @@ func WriteTable(w io.Writer, results []*Result) error {
 
 // notes are the sentences below the table.
 func (r *Result) notes() (out []string) {
+	if r.CPU != nil {
+		out = append(out, r.CPU.sentence(r.Separate))
+	}
 	if t := r.Txns; t != nil {
 		out = append(out, fmt.Sprintf("commit wait needed %.3f ms, stood still for %.3f ms a transaction (%.0f%% hidden); uncertainty restarts %d (%d refreshed, %d retried) in %d commits",
 			t.WaitNeeded, t.WaitMean, t.WaitHidden*100, t.UncertaintyRestarts, t.Refreshed, t.Retried, t.Commits))
@@ -75,28 +81,51 @@ func (r *Result) notes() (out []string) {
 	return append(out, r.Violations...)
 }
 
-// WriteVersus writes the ratios of two sides: below 1 for latencies, and above 1 for throughput, the first is better.
-func WriteVersus(w io.Writer, a, b *Result) error {
-	rows := [][]string{{a.Target + " / " + b.Target, "class", "ops/s", "mean", "p50", "p95", "p99", "p99.9"}}
-	for i, c := range a.Classes {
-		d := b.Classes[i]
-		row := []string{"", c.Name, ratio(c.OpsPerSec, d.OpsPerSec), ratio(c.Mean, d.Mean), ratio(c.P50, d.P50), ratio(c.P95, d.P95), ratio(c.P99, d.P99), ratio(c.P999, d.P999)}
+// known writes a figure that is 0 where it is not known.
+func known(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return figure(v)
+}
+
+// serverCPU is the servers' processor time for each operation, µs; 0 where it is not known.
+func (r *Result) serverCPU() float64 {
+	if r.CPU == nil {
+		return 0
+	}
+	return r.CPU.ServerPerOp
+}
+
+// WriteVersus writes the ratios of two sides, slice by slice in turns: below 1 for latencies and processor time, and above
+// 1 for throughput, the first is better. Each is a trimmed mean of the ratios within rounds, with the interval that holds
+// the true one with 95 % confidence.
+func WriteVersus(w io.Writer, a, b []*Result) error {
+	rows := [][]string{{a[0].Target + " / " + b[0].Target, "class", "ops/s", "mean", "p50", "p95", "p99", "CPU/op"}}
+	paired := func(f func(*Result) float64) string {
+		var x, y []float64
+		for i := range min(len(a), len(b)) {
+			x, y = append(x, f(a[i])), append(y, f(b[i]))
+		}
+		return estimate.Paired(x, y).String()
+	}
+	for i, c := range a[0].Classes {
+		row := []string{"", c.Name}
+		for _, f := range []func(ClassResult) float64{
+			func(c ClassResult) float64 { return c.OpsPerSec }, func(c ClassResult) float64 { return c.Mean }, func(c ClassResult) float64 { return c.P50 },
+			func(c ClassResult) float64 { return c.P95 }, func(c ClassResult) float64 { return c.P99 }, func(c ClassResult) float64 { return c.ServerCPU },
+		} {
+			row = append(row, paired(func(r *Result) float64 { return f(r.Classes[i]) }))
+		}
 		if i == 0 {
-			row[0] = a.Workload
+			row[0] = a[0].Workload
 		}
 		rows = append(rows, row)
 	}
-	if len(a.Classes) > 1 {
-		rows = append(rows, []string{"", "all", ratio(a.OpsPerSec, b.OpsPerSec), "", "", "", "", ""})
+	if len(a[0].Classes) > 1 && !a[0].Separate {
+		rows = append(rows, []string{"", "all", paired(func(r *Result) float64 { return r.OpsPerSec }), "", "", "", "", paired((*Result).serverCPU)})
 	}
 	return WriteAligned(w, rows, 2)
-}
-
-func ratio(a, b float64) string {
-	if b == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f", a/b)
 }
 
 // figure writes a number with about three digits.
@@ -110,6 +139,9 @@ func figure(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
+// percent writes a share.
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }
+
 func latency(v float64, ops int64) string {
 	if ops == 0 {
 		return "-"
@@ -122,7 +154,7 @@ func WriteAligned(w io.Writer, rows [][]string, left int) error {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, c := range row {
-			widths[i] = max(widths[i], len(c))
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
 		}
 	}
 	for _, row := range rows {
@@ -151,10 +183,11 @@ func WriteJSON(w io.Writer, results []*Result) error {
 	return e.Encode(map[string]any{"results": results})
 }
 
-// WriteCSV writes the time series of results: a line for each second and class.
+// WriteCSV writes the time series of results: a line for each second and class. server_cpu_seconds are of all classes together,
+// a second.
 func WriteCSV(w io.Writer, results []*Result) error {
 	c := csv.NewWriter(w)
-	_ = c.Write([]string{"target", "workload", "slice", "at_s", "warm_up", "class", "ops_per_sec", "p50_ms", "p99_ms", "errors", "retries"}) // csv.Writer keeps the first error
+	_ = c.Write([]string{"target", "workload", "slice", "at_s", "warm_up", "class", "ops_per_sec", "p50_ms", "p99_ms", "errors", "retries", "server_cpu_seconds"}) // csv.Writer keeps the first error
 	num := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 	slice := map[string]int{}
 	for _, r := range results {
@@ -163,7 +196,7 @@ func WriteCSV(w io.Writer, results []*Result) error {
 		for _, s := range r.Series {
 			for i := range s.Ops {
 				_ = c.Write([]string{r.Target, r.Workload, strconv.Itoa(slice[key]), num(s.At), strconv.FormatBool(s.WarmUp), r.Classes[i].Name,
-					num(s.Ops[i]), num(s.P50[i]), num(s.P99[i]), strconv.FormatInt(s.Errors, 10), strconv.FormatInt(s.Retries, 10)})
+					num(s.Ops[i]), num(s.P50[i]), num(s.P99[i]), strconv.FormatInt(s.Errors, 10), strconv.FormatInt(s.Retries, 10), num(s.ServerCPU)})
 			}
 		}
 	}

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/longitude-db/longitude/bench/proc"
 )
 
 func sampleResult(target string, factor float64) *Result {
@@ -16,15 +19,18 @@ func sampleResult(target string, factor float64) *Result {
 		Classes: []ClassResult{{Name: "transfer", Ops: 1000, OpsPerSec: 100 * factor, Mean: 2 / factor, P50: 1.5 / factor, P95: 4, P99: 9, P999: 20, Max: 31},
 			{Name: "sum", Ops: 100, OpsPerSec: 10 * factor, Mean: 1, P50: 1, P95: 1, P99: 1, P999: 1, Max: 1}},
 		Series: []Second{{At: 1, Length: 1, Ops: []float64{100, 10}, P50: []float64{1.5, 1}, P99: []float64{9, 1}}}}
+	r.setUsage(Usage{Ops: 1100, Server: time.Duration(1100 / factor * float64(80*time.Microsecond)), Client: 1100 * 20 * time.Microsecond,
+		Machine: proc.Busy{Used: 900 * time.Millisecond, All: time.Second}})
 	r.setServer(Stats{Refreshed: 3, Retried: 1, Commits: 10, WaitNeeded: 8 * time.Millisecond, WaitActual: 2 * time.Millisecond})
 	return r
 }
 
-const wantTable = `                                   latency ms                                     data
-server  workload  class     ops/s        mean   p50   p95   p99  p99.9   max  verified
-here    bank      transfer    100        2.00  1.50  4.00  9.00   20.0  31.0       yes
+var wantTable = `                                   latency ms                                    server      data
+server  workload  class     ops/s        mean   p50   p95   p99  p99.9   max  µs CPU/op  verified
+here    bank      transfer    100        2.00  1.50  4.00  9.00   20.0  31.0                  yes
                   sum        10.0        1.00  1.00  1.00  1.00   1.00  1.00
-                  all         110
+                  all         110                                                  80.0
+here, bank: servers used 80.0 µs of processor time an operation, clients 20.0 µs; 90 % of ` + processors() + ` busy, 79 % with other work: latencies are mostly queueing for a processor
 here, bank: commit wait needed 0.800 ms, stood still for 0.200 ms a transaction (75% hidden); uncertainty restarts 4 (3 refreshed, 1 retried) in 10 commits
 here, bank: 7 operations begun again because the server asked for it
 `
@@ -49,19 +55,31 @@ func TestTable(t *testing.T) {
 
 func TestVersusAndFiles(t *testing.T) {
 	var b bytes.Buffer
-	slow := Combine([]*Result{sampleResult("there", 0.25), sampleResult("there", 0.5), sampleResult("there", 10)})
+	there := []*Result{sampleResult("there", 0.25), sampleResult("there", 0.5), sampleResult("there", 10)}
+	slow := Combine(there)
 	if slow.Counted.Commits != 30 || slow.Retries != 21 || slow.Classes[0].Ops != 3000 {
 		t.Errorf("%+v", slow)
 	}
-	if err := WriteVersus(&b, sampleResult("here", 1), slow); err != nil {
+	if slow.OpsPerSec != 55 || slow.Classes[0].P50 != 3 {
+		t.Errorf("medians are %.1f ops/s and p50 %.1f ms, want those of the slice with factor 0.5", slow.OpsPerSec, slow.Classes[0].P50)
+	}
+	// Twice as fast in each round, however fast the rounds are.
+	here := []*Result{sampleResult("here", 0.5), sampleResult("here", 1), sampleResult("here", 20)}
+	if err := WriteVersus(&b, here, there); err != nil {
 		t.Fatal(err)
 	}
-	// Medians: the slice with factor 0.5, so twice the throughput and half the latency.
-	if got := strings.Fields(strings.Split(b.String(), "\n")[1]); strings.Join(got, " ") != "bank transfer 2.00 0.50 0.50 1.00 1.00 1.00" {
-		t.Errorf("%s", b.String())
+	lines := strings.Split(b.String(), "\n")
+	for i, want := range []string{1: "bank transfer 2.00 ±0 % 0.50 ±0 % 0.50 ±0 % 1.00 ±0 % 1.00 ±0 % –", 3: "all 2.00 ±0 % 0.50 ±0 %"} {
+		if got := strings.Join(strings.Fields(lines[i]), " "); want != "" && got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	pooled := Pool(here)
+	if pooled.Seconds != 30 || math.Abs(pooled.OpsPerSec-110*21.5/3) > 1e-6 || math.Abs(pooled.CPU.ServerPerOp-80*(2+1+0.05)/3) > 0.01 {
+		t.Errorf("pooled: %.1f s, %.3f ops/s, %+v", pooled.Seconds, pooled.OpsPerSec, pooled.CPU)
 	}
 	b.Reset()
-	if err := WriteCSV(&b, []*Result{sampleResult("here", 1)}); err != nil || !strings.Contains(b.String(), "here,bank,1,1.000,false,transfer,100.000,1.500,9.000,0,0\n") {
+	if err := WriteCSV(&b, []*Result{sampleResult("here", 1)}); err != nil || !strings.Contains(b.String(), "here,bank,1,1.000,false,transfer,100.000,1.500,9.000,0,0,0.000\n") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	b.Reset()

@@ -21,6 +21,8 @@ type Result struct {
 
 	OpsPerSec float64       `json:"ops_per_sec"`
 	Classes   []ClassResult `json:"classes"`
+	// Separate: the classes ran one at a time (Phased). What is of all of them together is then of no interest.
+	Separate bool `json:"classes_ran_separately,omitempty"`
 
 	Retries    int64            `json:"retries"` // operations begun again because the server asked for it
 	Errors     int64            `json:"errors"`  // operations that failed
@@ -29,15 +31,18 @@ type Result struct {
 	Unserved   int64            `json:"unserved,omitempty"` // due in an open loop, and never begun
 
 	Txns *ServerResult `json:"transactions,omitempty"` // what nodes of ours counted
+	CPU  *CPUResult    `json:"cpu,omitempty"`          // absent where it cannot be known
 
 	Verified   bool     `json:"verified"`
 	Violations []string `json:"violations,omitempty"`
 
 	Series []Second `json:"series,omitempty"`
 
-	// Counted is what the nodes counted, for sums over slices; Missing says why it is not known.
+	// Counted is what the nodes counted, for sums over slices; Missing says why it is not known. Used is likewise what the
+	// processors did.
 	Counted Stats `json:"-"`
 	Missing error `json:"-"`
+	Used    Usage `json:"-"`
 }
 
 // ClassResult is what one kind of operations showed.
@@ -51,6 +56,8 @@ type ClassResult struct {
 	P99       float64 `json:"p99_ms"`
 	P999      float64 `json:"p999_ms"`
 	Max       float64 `json:"max_ms"`
+	// ServerCPU is the servers' processor time for each operation, µs; 0 where it is not known, as of a class that ran beside others.
+	ServerCPU float64 `json:"server_cpu_us_per_op,omitempty"`
 
 	hist *hdrhistogram.Histogram
 }
@@ -76,6 +83,8 @@ type Second struct {
 	P99     []float64 `json:"p99_ms"`
 	Errors  int64     `json:"errors"`  // since the measurement began
 	Retries int64     `json:"retries"` // since the measurement began
+	// ServerCPU is the servers' processor time, seconds a second; 0 where it is not known.
+	ServerCPU float64 `json:"server_cpu,omitempty"`
 }
 
 // Total is the throughput of all classes.
@@ -95,6 +104,9 @@ func (r *Result) Class(name string) ClassResult {
 	}
 	return ClassResult{Name: name}
 }
+
+// Histogram holds the latencies, in µs; nil in a result that was not measured here.
+func (c ClassResult) Histogram() *hdrhistogram.Histogram { return c.hist }
 
 func ms(us float64) float64 { return us / 1000 }
 
@@ -119,6 +131,7 @@ type meter struct {
 	series        []Second
 	before, after Stats
 	statsErr      error
+	cpu           cpuMeter
 }
 
 // tick ends one point of the series. At both ends of the measurement it also reads the nodes' counters.
@@ -135,19 +148,29 @@ func (m *meter) tick(ctx context.Context, now time.Time) {
 			s.P50 = append(s.P50, ms(float64(h.ValueAtPercentile(50))))
 			s.P99 = append(s.P99, ms(float64(h.ValueAtPercentile(99))))
 		}
+		if m.t.CPU != nil {
+			s.ServerCPU = m.cpu.second(m.t.CPU, length)
+		}
 		m.series = append(m.series, s)
 		m.live(s)
 	}
 	m.last = now
-	if m.t.Stats == nil || m.statsErr != nil {
-		return
-	}
+	// Asking for counters costs the servers something, so it is done outside of what their processor time is measured over.
 	switch {
 	case now.Equal(m.rec.win.from):
-		m.before, m.statsErr = m.t.Stats(ctx)
+		m.before = m.stats(ctx)
+		m.cpu.from = takeUsage(m.t.CPU, m.rec.ended.Load())
 	case now.Equal(m.rec.win.to):
-		m.after, m.statsErr = m.t.Stats(ctx)
+		m.cpu.to = takeUsage(m.t.CPU, m.rec.ended.Load())
+		m.after = m.stats(ctx)
 	}
+}
+
+func (m *meter) stats(ctx context.Context) (s Stats) {
+	if m.t.Stats != nil && m.statsErr == nil {
+		s, m.statsErr = m.t.Stats(ctx)
+	}
+	return s
 }
 
 func (m *meter) result(w Workload, l Load) *Result {
@@ -172,6 +195,9 @@ func (m *meter) result(w Workload, l Load) *Result {
 	if m.t.Stats != nil && m.statsErr == nil {
 		r.setServer(m.after.Sub(m.before))
 	}
+	u := m.cpu.to.sub(m.cpu.from)
+	u.Idle = time.Duration(m.t.Idle * float64(l.Duration))
+	r.setUsage(u)
 	return r
 }
 

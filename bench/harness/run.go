@@ -23,6 +23,13 @@ func Run(ctx context.Context, t *Target, w Workload, l Load, live func(Second)) 
 	if live == nil {
 		live = func(Second) {}
 	}
+	if p, ok := w.(Phased); ok {
+		return runPhases(ctx, t, p, l, live)
+	}
+	return runOnce(ctx, t, w, l, live)
+}
+
+func runOnce(ctx context.Context, t *Target, w Workload, l Load, live func(Second)) (*Result, error) {
 	rec := newRecorder(len(w.Classes()))
 	var workers []*worker
 	for i := range l.Workers {

@@ -20,6 +20,13 @@ type Target struct {
 	Drop bool
 	// Stats adds up what all nodes counted since they started; nil where that cannot be known.
 	Stats func(ctx context.Context) (Stats, error)
+	// Metrics is all that the nodes count, added up; nil where that cannot be known.
+	Metrics func(ctx context.Context) (client.Metrics, error)
+	// CPU is the processor time that the servers' processes have used so far; nil where that cannot be known.
+	CPU func() (time.Duration, error)
+	// Idle is what they use when nobody asks them anything, seconds a second: heartbeats, timers. It is taken off what
+	// operations are said to cost, because how much of it falls on one depends on how fast the machine is. See MeasureIdle.
+	Idle float64
 }
 
 // TargetOptions say how to reach a target.
@@ -84,7 +91,8 @@ func (t *Target) identify(ctx context.Context) error {
 		}
 		return nil
 	}
-	t.Ours, t.Stats = true, statsOf(t.Nodes[0])
+	t.Ours, t.Metrics = true, metricsOf(t.Nodes[0])
+	t.Stats = statsOf(t.Metrics)
 	return nil
 }
 
@@ -179,14 +187,21 @@ func (s Stats) Hidden() float64 {
 	return max(0, 1-s.WaitActual.Seconds()/s.WaitNeeded.Seconds())
 }
 
-// statsOf adds up what the nodes of a cluster count, by reading /metrics of each of them.
-func statsOf(db *sql.DB) func(context.Context) (Stats, error) {
-	return func(ctx context.Context) (Stats, error) {
+// metricsOf adds up what the nodes of a cluster count, by reading /metrics of each of them.
+func metricsOf(db *sql.DB) func(context.Context) (client.Metrics, error) {
+	return func(ctx context.Context) (client.Metrics, error) {
 		addrs, err := client.HTTPAddrs(ctx, db)
 		if err != nil {
-			return Stats{}, fmt.Errorf("finding the nodes' metrics: %w", err)
+			return nil, fmt.Errorf("finding the nodes' metrics: %w", err)
 		}
-		m, err := client.Scrape(ctx, addrs)
+		return client.Scrape(ctx, addrs)
+	}
+}
+
+// statsOf picks out what is about restarts and commit wait.
+func statsOf(metrics func(context.Context) (client.Metrics, error)) func(context.Context) (Stats, error) {
+	return func(ctx context.Context) (Stats, error) {
+		m, err := metrics(ctx)
 		if err != nil {
 			return Stats{}, err
 		}

@@ -4,34 +4,68 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/longitude-db/longitude/internal/client"
 )
 
-// Side is one of two servers that are compared, with a workload of its own that has been set up on it.
+// Side is one of several servers, or settings of one, that are compared, with a workload of its own that has been set up on
+// it.
 type Side struct {
 	Target   *Target
 	Workload Workload
 	Results  []*Result // one for each slice
+	// Counted is by how much what the nodes count has grown during the slices, warm-ups included; nil where that is not known.
+	Counted client.Metrics
 }
 
-// Versus runs two sides in turns, a slice each, so that whatever else the machine does hits both alike: A B, B A, A B, ...
-// It verifies both at the end.
-func Versus(ctx context.Context, a, b *Side, l Load, slicesEach int, say Say, live func(Second)) error {
+// run runs one slice.
+func (s *Side) run(ctx context.Context, l Load, live func(Second)) error {
+	var before, after client.Metrics
+	var err error
+	if s.Target.Metrics != nil {
+		if before, err = s.Target.Metrics(ctx); err != nil {
+			return err
+		}
+	}
+	r, err := Run(ctx, s.Target, s.Workload, l, live)
+	if err != nil {
+		return err
+	}
+	s.Results = append(s.Results, r)
+	if s.Target.Metrics == nil {
+		return nil
+	}
+	if after, err = s.Target.Metrics(ctx); err != nil {
+		return err
+	}
+	if s.Counted == nil {
+		s.Counted = client.Metrics{}
+	}
+	for k, v := range after {
+		if d := v - before[k]; d != 0 {
+			s.Counted[k] += d
+		}
+	}
+	return nil
+}
+
+// Turns runs sides a slice each, in turns, so that whatever else the machine does hits all alike: A B, B A, A B, ... It
+// verifies all at the end.
+func Turns(ctx context.Context, sides []*Side, l Load, slicesEach int, say Say, live func(Second)) error {
 	for i := range slicesEach {
-		order := []*Side{a, b}
+		order := slices.Clone(sides)
 		if i%2 == 1 {
-			order = []*Side{b, a}
+			slices.Reverse(order)
 		}
 		for _, s := range order {
 			say("%s: slice %d of %d on %s", s.Workload.Name(), i+1, slicesEach, s.Target.Name)
-			l.Seed++ // both sides see the same choices only in distribution, as their clients run at different speeds anyway
-			r, err := Run(ctx, s.Target, s.Workload, l, live)
-			if err != nil {
+			l.Seed++ // the sides see the same choices only in distribution, as their clients run at different speeds anyway
+			if err := s.run(ctx, l, live); err != nil {
 				return fmt.Errorf("%s on %s: %w", s.Workload.Name(), s.Target.Name, err)
 			}
-			s.Results = append(s.Results, r)
 		}
 	}
-	for _, s := range []*Side{a, b} {
+	for _, s := range sides {
 		if err := Verify(ctx, s.Target, s.Workload, s.Results...); err != nil {
 			return err
 		}
@@ -45,25 +79,9 @@ func Combine(rs []*Result) *Result {
 		return rs[0]
 	}
 	out := *rs[0]
-	out.Series, out.ErrorKinds = nil, map[string]int64{}
-	out.Seconds, out.Retries, out.Errors, out.Unserved, out.Counted = 0, 0, 0, 0, Stats{}
-	for _, r := range rs {
-		out.Seconds += r.Seconds
-		out.Retries, out.Errors, out.Unserved = out.Retries+r.Retries, out.Errors+r.Errors, out.Unserved+r.Unserved
-		out.Counted = out.Counted.Add(r.Counted)
-		if out.FirstError == "" {
-			out.FirstError = r.FirstError
-		}
-		for k, n := range r.ErrorKinds {
-			out.ErrorKinds[k] += n
-		}
-		if r.Missing != nil {
-			out.Missing, out.Txns = r.Missing, nil
-		}
-	}
-	if out.Txns != nil {
-		out.setServer(out.Counted)
-	}
+	out.Series = nil
+	sumUp(&out, rs)
+	out.setUsage(out.Used)
 	out.OpsPerSec = medianOf(rs, func(r *Result) float64 { return r.OpsPerSec })
 	out.Classes = nil
 	for i, c := range rs[0].Classes {
@@ -73,7 +91,8 @@ func Combine(rs []*Result) *Result {
 		sum := ClassResult{Name: c.Name,
 			OpsPerSec: of(func(c ClassResult) float64 { return c.OpsPerSec }), Mean: of(func(c ClassResult) float64 { return c.Mean }),
 			P50: of(func(c ClassResult) float64 { return c.P50 }), P95: of(func(c ClassResult) float64 { return c.P95 }),
-			P99: of(func(c ClassResult) float64 { return c.P99 }), P999: of(func(c ClassResult) float64 { return c.P999 })}
+			P99: of(func(c ClassResult) float64 { return c.P99 }), P999: of(func(c ClassResult) float64 { return c.P999 }),
+			ServerCPU: of(func(c ClassResult) float64 { return c.ServerCPU })}
 		for _, r := range rs {
 			sum.Ops, sum.Max = sum.Ops+r.Classes[i].Ops, max(sum.Max, r.Classes[i].Max)
 		}

@@ -39,6 +39,15 @@ type Op struct {
 // Say is told what happens, a line each.
 type Say func(format string, args ...any)
 
+// Scattered gives the nth of a sequence of numbers that never repeats and looks random: keys for rows that are to be spread over a
+// table, whatever was inserted before. It is the finalizer of SplitMix64, which maps 64 bits to 64 bits one to one.
+func Scattered(n uint64) int64 {
+	n += 0x9e3779b97f4a7c15
+	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
+	n = (n ^ n>>27) * 0x94d049bb133111eb
+	return int64(n ^ n>>31)
+}
+
 // Violations collects what a workload finds wrong while it runs, up to a limit, from many clients at once.
 type Violations struct {
 	mu   sync.Mutex

@@ -1,5 +1,6 @@
-// Package latency times single statements, in turns, on rows that nobody else wants: what a statement costs by itself. With one
-// worker nothing queues; with several the clients do not meet either.
+// Package latency times single statements, one kind at a time, on rows that nobody else wants: what a statement costs by
+// itself, in time and in the servers' processor time. With one worker nothing queues; with several the clients do not meet
+// either.
 //
 //	L1  At the end each client's row holds every one of its acknowledged additions, and each acknowledged insert is there.
 //	L2  A client reads its own last write, on its own connection.
@@ -21,9 +22,12 @@ const rows = 1000
 // Workload is the rows on one target.
 type Workload struct {
 	clients atomic.Int64
-	inserts harness.Ledger
-	updates [rows]harness.Ledger
-	wrong   harness.Violations
+	only    atomic.Int64 // the kind whose turn it is
+	// inserted numbers the inserts: clients of other slices may have drawn the same random numbers.
+	inserted atomic.Uint64
+	inserts  harness.Ledger
+	updates  [rows]harness.Ledger
+	wrong    harness.Violations
 }
 
 // New makes one.
@@ -68,28 +72,29 @@ func (w *Workload) Setup(ctx context.Context, t *harness.Target, _ harness.Say) 
 
 // Client implements harness.Workload.
 func (w *Workload) Client(rnd *rand.Rand) harness.Client {
-	return &client{w: w, own: int(w.clients.Add(1)-1) % rows, rnd: rnd, turn: rnd.IntN(5)}
+	return &client{w: w, own: int(w.clients.Add(1)-1) % rows, rnd: rnd}
 }
+
+// Only implements harness.Phased.
+func (w *Workload) Only(class int) { w.only.Store(int64(class)) }
 
 type client struct {
-	w    *Workload
-	own  int
-	rnd  *rand.Rand
-	turn int
+	w   *Workload
+	own int
+	rnd *rand.Rand
 }
 
-// Next implements harness.Client: the kinds take turns, so that whatever else happens hits all of them alike.
+// Next implements harness.Client.
 func (c *client) Next() harness.Op {
-	c.turn = (c.turn + 1) % 5
-	op := harness.Op{Class: c.turn}
-	switch c.turn {
+	op := harness.Op{Class: int(c.w.only.Load())}
+	switch op.Class {
 	case ping:
 		op.Do = func(ctx context.Context, conn *harness.Conn) error { return drain(ctx, conn, "SELECT 1") }
 	case pointRead:
 		other := c.rnd.IntN(rows)
 		op.Do = func(ctx context.Context, conn *harness.Conn) error { return drain(ctx, conn, readRow, other) }
 	case insert:
-		id := c.rnd.Int64()
+		id := harness.Scattered(c.w.inserted.Add(1))
 		op.Do = func(ctx context.Context, conn *harness.Conn) error {
 			return c.w.inserts.Do(1, func() error {
 				_, err := conn.Exec(ctx, insertRow, id, filler)

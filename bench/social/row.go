@@ -33,6 +33,9 @@ type Row struct {
 	// CommitWaitHidden is the share of the needed wait that passed under other work; 1 if none was needed.
 	CommitWaitHidden float64 `json:"commit_wait_hidden_share"`
 
+	// ServerCPU is the servers' processor time for each operation, µs; 0 where it is not known.
+	ServerCPU float64 `json:"server_cpu_us_per_op,omitempty"`
+
 	ClientErrors  int64    `json:"client_errors"`
 	ClientRetries int64    `json:"client_retries"`
 	Verified      bool     `json:"verified"`
@@ -51,6 +54,9 @@ func RowOf(regime string, o Options, r *harness.Result) *Row {
 		Regime: regime, Workers: r.Workers, OpsPerSec: r.OpsPerSec, ReadFraction: o.ReadFraction, DurationSeconds: r.Seconds,
 		ReadP50: rd.P50, ReadP95: rd.P95, ReadP99: rd.P99, LikeP50: lk.P50, LikeP95: lk.P95, LikeP99: lk.P99, Reads: rd.Ops, Likes: lk.Ops,
 		CommitWaitHidden: 1, ClientErrors: r.Errors, ClientRetries: r.Retries, Verified: r.Verified, Violations: r.Violations,
+	}
+	if r.CPU != nil {
+		row.ServerCPU = r.CPU.ServerPerOp
 	}
 	if t := r.Txns; t != nil {
 		row.UncertaintyRestarts, row.Refreshed, row.Retried = t.UncertaintyRestarts, t.Refreshed, t.Retried

@@ -55,7 +55,7 @@ func run(t *testing.T, s fakesql.Server) *harness.Result {
 	if err := w.Setup(t.Context(), tgt, t.Logf); err != nil {
 		t.Fatal(err)
 	}
-	r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 4, Duration: 50 * time.Millisecond, Seed: 1}, nil)
+	r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 4, Duration: 300 * time.Millisecond, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

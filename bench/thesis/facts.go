@@ -11,26 +11,6 @@ import (
 //go:embed facts.csv
 var factsCSV string
 
-// metric is a figure that the thesis reports, and where to find it in its tables and in our rows.
-type metric struct {
-	name, unit, file string
-	fact, op         string // metric and operation in facts.csv
-	higher           bool   // is better
-	of               func(*medians) float64
-}
-
-// metrics are those of the thesis's figures 4.1 to 4.16, eight for each share of reads.
-var metrics = []metric{
-	{"uncertainty restarts", "per minute", "restarts", "uncertainty_restarts", "all", false, func(m *medians) float64 { return m.restarts }},
-	{"throughput", "operations per second", "throughput", "throughput_ops_per_sec", "all", true, func(m *medians) float64 { return m.ops }},
-	{"read p50", "ms", "read-p50", "p50_ms", "read", false, func(m *medians) float64 { return m.read[0] }},
-	{"like p50", "ms", "like-p50", "p50_ms", "like", false, func(m *medians) float64 { return m.like[0] }},
-	{"read p95", "ms", "read-p95", "p95_ms", "read", false, func(m *medians) float64 { return m.read[1] }},
-	{"like p95", "ms", "like-p95", "p95_ms", "like", false, func(m *medians) float64 { return m.like[1] }},
-	{"read p99", "ms", "read-p99", "p99_ms", "read", false, func(m *medians) float64 { return m.read[2] }},
-	{"like p99", "ms", "like-p99", "p99_ms", "like", false, func(m *medians) float64 { return m.like[2] }},
-}
-
 // factKey is a row of the thesis's tables.
 type factKey struct {
 	reads   float64 // fraction

@@ -166,7 +166,7 @@ func verified(t *testing.T, letter string, s fakesql.Server) *harness.Result {
 	if err := w.Setup(t.Context(), tgt, t.Logf); err != nil {
 		t.Fatal(err)
 	}
-	r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 4, Duration: 40 * time.Millisecond, Seed: 1}, nil)
+	r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 4, Duration: 300 * time.Millisecond, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

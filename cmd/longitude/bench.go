@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,7 @@ func newBench() *cobra.Command {
 		Use:   "bench",
 		Short: "measure a cluster, or another MySQL server, and verify its data",
 		Long: `Measure what clients see of a server that speaks the MySQL protocol, and verify at the end that it kept what it
-acknowledged. Without a workload: the social workload on three nodes in this process, under the regime strict.`,
+acknowledged. Without a workload: the social workload on three nodes that it starts, under the regime strict.`,
 		Example: `  longitude bench
   longitude bench ycsb --url 127.0.0.1:26257 --url 127.0.0.1:26267 --url 127.0.0.1:26277
   longitude bench ycsb --demo --vs mysql://root@127.0.0.1:3306/ycsb
@@ -38,9 +39,9 @@ acknowledged. Without a workload: the social workload on three nodes in this pro
 			return runBench(c, o, []string{"social"}, func(string) (harness.Workload, error) { return canonical() })
 		},
 	}
-	c.PersistentFlags().StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of this process to this file, for go tool pprof")
+	c.PersistentFlags().StringVar(&p.cpu, "cpuprofile", "", "write a CPU profile of this process, the clients, to this file, for go tool pprof; one of each cluster started goes beside it, as FILE.CLUSTER")
 	c.PersistentFlags().StringVar(&p.mem, "memprofile", "", "write a memory profile of this process to this file at the end")
-	for _, sub := range []*cobra.Command{newBenchSocial(), newBenchYCSB(), newBenchBank(), newBenchCounter(), newBenchLatency(), newBenchThesis(), newBenchMap()} {
+	for _, sub := range []*cobra.Command{newBenchSocial(), newBenchYCSB(), newBenchBank(), newBenchCounter(), newBenchLatency(), newBenchTxn(), newBenchThesis(), newBenchMap(), newBenchNodes()} {
 		c.AddCommand(sub)
 	}
 	for _, sub := range append(c.Commands(), c) {
@@ -57,6 +58,9 @@ type benchOptions struct {
 	demo     bool
 	regime   string
 	nodes    int
+	latency  time.Duration
+	pids     []int
+	vsPIDs   []int
 	database string
 	ordering string
 	name     string
@@ -77,9 +81,12 @@ func (o *benchOptions) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVar(&o.urls, "url", nil, "SQL address of a node, as in longitude sql; given once for each node (default 127.0.0.1:"+client.DefaultPort+")")
 	f.StringArrayVar(&o.vs, "vs", nil, "SQL address of another server to compare with, in turns; given once for each of its nodes")
-	f.BoolVar(&o.demo, "demo", false, "instead of --url: start nodes in this process and measure those")
+	f.BoolVar(&o.demo, "demo", false, "instead of --url: start nodes, in a process of their own, and measure those")
 	f.StringVar(&o.regime, "demo-regime", "strict", "clocks and ordering of the nodes of --demo; longitude demo --help lists them")
 	f.IntVar(&o.nodes, "demo-nodes", 3, "how many nodes --demo starts, 1 to 9")
+	f.DurationVar(&o.latency, "demo-latency", 0, "delay of each message between the nodes of --demo, as between availability zones, like 1ms")
+	f.IntSliceVar(&o.pids, "pid", nil, "processes of the server of --url, to count their processor time (default: those that listen there, if on this machine and of this user)")
+	f.IntSliceVar(&o.vsPIDs, "vs-pid", nil, "the same for the server of --vs")
 	f.StringVar(&o.database, "database", "longitude_bench", "database to use where a URL names none; made if it is missing")
 	f.BoolVar(&o.drop, "drop", false, "drop the workload's tables if they are there already")
 	f.StringVar(&o.ordering, "ordering", "", "ordering of the workers' transactions: wait or uncertainty (default: the nodes')")
@@ -102,6 +109,8 @@ func (o *benchOptions) check() (demo.Regime, error) {
 	bad(o.ordering != "" && o.ordering != "wait" && o.ordering != "uncertainty", "--ordering %q: wanted: wait or uncertainty", o.ordering)
 	bad(o.demo && len(o.urls) > 0, "--demo starts nodes of its own, and --url names others: give one of them")
 	bad(o.nodes < 1 || o.nodes > 9, "--demo-nodes %d: wanted: 1 to 9", o.nodes)
+	bad(o.latency < 0 || o.latency > time.Second, "--demo-latency %s: wanted: 0 to 1s", o.latency)
+	bad(o.demo && len(o.pids) > 0, "--pid: the processes of --demo are known")
 	bad(o.slices < 1, "--slices %d: wanted: 1 or more", o.slices)
 	for _, u := range append(o.urls, o.vs...) {
 		_, e := client.Parse(u)
@@ -133,14 +142,17 @@ func runBench(c *cobra.Command, o *benchOptions, names []string, workload func(n
 
 	b := &benchRun{c: c, o: o, live: live, say: live.progress()}
 	if o.demo {
-		tuneMemory()
 		dir, err := os.MkdirTemp("", "longitude-bench-")
 		if err != nil {
 			return err
 		}
 		defer os.RemoveAll(dir)
-		b.say("starting %d nodes in this process: %s", o.nodes, regime.About)
-		cluster, err := demo.StartCluster(ctx, demo.ClusterOptions{Nodes: o.nodes, Dir: filepath.Join(dir, "stores"), Clock: regime.Clock, Ordering: regime.Ordering, Version: version})
+		b.say("starting %d nodes in a process of their own: %s", o.nodes, regime.About)
+		spec := nodesSpec{Dir: filepath.Join(dir, "stores"), Ordering: regime.Ordering, Delay: o.latency, Database: o.database}
+		for i := range o.nodes {
+			spec.Clocks = append(spec.Clocks, regime.Clock(i))
+		}
+		cluster, err := startNodes(ctx, spec, profileOf(c, "demo"))
 		if err != nil {
 			return err
 		}
@@ -155,6 +167,7 @@ func runBench(c *cobra.Command, o *benchOptions, names []string, workload func(n
 		if b.a, err = harness.Open(ctx, harness.TargetOptions{Name: o.name, URLs: o.urls, Database: o.database, Ordering: o.ordering, Drop: o.drop}); err != nil {
 			return err
 		}
+		b.knowCPU(b.a, o.urls, o.pids)
 	}
 	defer b.a.Close()
 	if len(o.vs) > 0 {
@@ -162,6 +175,7 @@ func runBench(c *cobra.Command, o *benchOptions, names []string, workload func(n
 			return err
 		}
 		defer b.b.Close()
+		b.knowCPU(b.b, o.vs, o.vsPIDs)
 	}
 	for i, n := range names {
 		// The tables of the workload before are this run's own.

@@ -17,7 +17,6 @@ import (
 	"github.com/longitude-db/longitude/bench/grid"
 	"github.com/longitude-db/longitude/bench/harness"
 	"github.com/longitude-db/longitude/bench/thesis"
-	"github.com/longitude-db/longitude/internal/demo"
 )
 
 func newBenchThesis() *cobra.Command {
@@ -25,8 +24,8 @@ func newBenchThesis() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "thesis",
 		Short: "repeat chapter 4 of the thesis on clusters in this process, as a report with plots",
-		Long: `Run the social workload under four regimes of clocks, over the number of clients, with 95 and 50 % reads, on clusters in
-this process with a delay between nodes, and write a report (Markdown, HTML, plots, CSV, JSON) that sets the thesis's
+		Long: `Run the social workload under four regimes of clocks, over the number of clients, with 95 and 50 % reads, on clusters of
+nodes in one process with a delay between them, and write a report (Markdown, HTML, plots, CSV, JSON) that sets the thesis's
 figures beside what was measured. What is measured is kept in the directory: a run that was stopped goes on where it was
 when it is started again with the same options.
 
@@ -41,18 +40,17 @@ when it is started again with the same options.
 	f := c.Flags()
 	f.BoolVar(&quick, "quick", false, "few points and short slices in turns: under six minutes on two processors instead of hours")
 	f.StringVar(&out, "out", "thesis", "directory of the report and of what has been measured; made if it is missing")
-	f.IntSliceVar(&o.Workers, "workers", o.Workers, "numbers of clients (K); with --quick 50,150")
+	f.IntSliceVar(&o.Workers, "workers", o.Workers, "numbers of clients (K); with --quick six for each processor, and 50 for each two")
 	f.Float64SliceVar(&o.ReadFractions, "read-fractions", o.ReadFractions, "how often an operation is a read")
 	f.IntVar(&o.Likes, "likes", o.Likes, "likes to load: how much a read has to read")
 	f.DurationVar(&o.Eps, "eps", o.Eps, "bound of the clocks of modified and strict: the geometric mean over the nodes")
-	f.IntVar(&o.Rounds, "rounds", o.Rounds, "how often each point is measured; with --quick 3, or as often as fits")
-	fixedFlags(f, &o.Nodes, &o.Latency, &o.Inequality, &o.Hot, &o.Posts, &o.WarmUp, &o.Duration)
+	fixedFlags(f, &o.Nodes, &o.Latency, &o.Inequality, &o.Hot, &o.Posts, &o.WarmUp, &o.Duration, &o.Slices)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if quick {
 			q := thesis.Quick()
-			o.Together, o.Budget = q.Together, q.Budget
+			o.Together, o.Budget, o.Ramp = q.Together, q.Budget, q.Ramp
 			for flag, set := range map[string]func(){
-				"workers": func() { o.Workers = q.Workers }, "rounds": func() { o.Rounds = q.Rounds },
+				"workers": func() { o.Workers = q.Workers }, "slices": func() { o.Slices = q.Slices }, "latency": func() { o.Latency = q.Latency },
 				"warm-up": func() { o.WarmUp = q.WarmUp }, "duration": func() { o.Duration = q.Duration },
 			} {
 				if !c.Flags().Changed(flag) {
@@ -67,6 +65,7 @@ when it is started again with the same options.
 			return thesis.Report(o, a, results)
 		})
 	}
+	c.AddCommand(newThesisCompare())
 	return c
 }
 
@@ -77,7 +76,7 @@ func newBenchMap() *cobra.Command {
 		Use:   "map",
 		Short: "map what clocks cost over their bound, the length of reads and contention, for both orderings",
 		Long: `Run the social workload over the bound of the clocks (ε), the number of likes that a read counts, and the number of clients,
-with both orderings, on clusters in this process, and write a page with heat maps: restarts, commit wait and its hidden
+with both orderings, on clusters of nodes in one process, and write a page with heat maps: restarts, commit wait and its hidden
 share, latency, throughput, which ordering wins where, and from where on waiting costs. It can be stopped and goes on when
 it is started again with the same options.`,
 		Example: `  longitude bench map --quick --out out/map
@@ -91,14 +90,13 @@ it is started again with the same options.`,
 	f.IntSliceVar(&o.Likes, "likes", o.Likes, "numbers of likes to load; with --quick 300,3000")
 	f.IntSliceVar(&o.Workers, "workers", o.Workers, "numbers of clients; with --quick 6,48")
 	f.Float64Var(&o.ReadFraction, "read-fraction", o.ReadFraction, "how often an operation is a read")
-	f.IntVar(&o.Rounds, "rounds", o.Rounds, "how often each point is measured; with --quick 1")
-	fixedFlags(f, &o.Nodes, &o.Latency, &o.Inequality, &o.Hot, &o.Posts, &o.WarmUp, &o.Duration)
+	fixedFlags(f, &o.Nodes, &o.Latency, &o.Inequality, &o.Hot, &o.Posts, &o.WarmUp, &o.Duration, &o.Slices)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if quick {
 			q := effect.Quick()
-			o.Eps = q.Eps
+			o.Eps, o.Ramp, o.Budget = q.Eps, q.Ramp, q.Budget
 			for flag, set := range map[string]func(){
-				"likes": func() { o.Likes = q.Likes }, "workers": func() { o.Workers = q.Workers }, "rounds": func() { o.Rounds = q.Rounds },
+				"likes": func() { o.Likes = q.Likes }, "workers": func() { o.Workers = q.Workers }, "slices": func() { o.Slices = q.Slices },
 				"warm-up": func() { o.WarmUp = q.WarmUp }, "duration": func() { o.Duration = q.Duration },
 			} {
 				if !c.Flags().Changed(flag) {
@@ -131,26 +129,30 @@ it is started again with the same options.`,
 }
 
 // fixedFlags are what thesis and map hold fixed.
-func fixedFlags(f *pflag.FlagSet, nodes *int, latency *time.Duration, inequality, hot *float64, posts *int, warmUp, duration *time.Duration) {
+func fixedFlags(f *pflag.FlagSet, nodes *int, latency *time.Duration, inequality, hot *float64, posts *int, warmUp, duration *time.Duration, slices *int) {
 	f.IntVar(nodes, "nodes", *nodes, "nodes of each cluster, 3 to 9")
-	f.DurationVar(latency, "latency", *latency, "delay of each message between nodes, as between availability zones")
+	f.DurationVar(latency, "latency", *latency, "delay of each message between nodes, as between availability zones; for thesis --quick 5ms")
 	f.Float64Var(inequality, "inequality", *inequality, "widest bound of a node's clock divided by the narrowest, 1 to 100")
 	f.Float64Var(hot, "hot", *hot, "share of new likes that go to one post, 0 to 1")
 	f.IntVar(posts, "posts", *posts, "posts to load")
 	f.DurationVar(warmUp, "warm-up", *warmUp, "how long to run before each point, without measuring; with --quick about a second")
-	f.DurationVar(duration, "duration", *duration, "how long to measure each point; with --quick a few seconds")
+	f.DurationVar(duration, "duration", *duration, "how long to measure each point, all its slices together; with --quick seconds")
+	f.IntVar(slices, "slices", *slices, "how many slices the measurement of a point is cut into; with --quick they take turns with those of other points")
 }
 
 // runGrid measures a plan and writes the report, of what there is if it is interrupted.
 func runGrid(c *cobra.Command, p grid.Plan, dir string, report func(thesis.About, []grid.Result) (*figure.Report, error)) error {
-	tuneMemory()
 	live := newLive(c)
 	say := live.progress()
 	ctx, stop := interruptible(c.Context(), func(os.Signal) {
 		say("stopping; what is measured is kept in %s, and goes on from there when started again", dir)
 	})
 	defer stop()
-	results, err := grid.Run(ctx, p, grid.Options{Dir: dir, Start: startPoint, Say: say, Live: live.Live})
+	o := grid.Options{Dir: dir, Start: startPoint(c), Say: say}
+	if live.Terminal() {
+		o.Live = live.Live
+	}
+	results, err := grid.Run(ctx, p, o)
 	if len(results) == 0 {
 		return err
 	}
@@ -172,19 +174,45 @@ func runGrid(c *cobra.Command, p grid.Plan, dir string, report func(thesis.About
 	return err
 }
 
-// startPoint starts a cluster for a point.
-func startPoint(ctx context.Context, c grid.Cluster, dir string) (*grid.Running, error) {
-	cluster, err := demo.StartCluster(ctx, demo.ClusterOptions{
-		Nodes: len(c.Clocks), Dir: dir, Clock: func(i int) string { return c.Clocks[i] }, Ordering: c.Ordering, Delay: c.Latency,
-		MaxUncertainty: max(time.Second, 2*c.Width), Version: version,
-	})
-	if err != nil {
-		return nil, err
+// startPoint starts clusters for points, each in a process of its own.
+func startPoint(cmd *cobra.Command) grid.Starter {
+	return func(ctx context.Context, c grid.Cluster, dir string) (*grid.Running, error) {
+		const database = "social"
+		p, err := startNodes(ctx, nodesSpec{Dir: dir, Clocks: c.Clocks, Ordering: c.Ordering, Delay: c.Latency, MaxUncertainty: max(time.Second, 2*c.Width), Database: database},
+			profileOf(cmd, c.Name))
+		if err != nil {
+			return nil, err
+		}
+		return &grid.Running{
+			Target: func(ctx context.Context, ordering string) (*harness.Target, error) {
+				return p.Target(ctx, harness.TargetOptions{Name: c.Name, Database: database, Ordering: ordering})
+			},
+			Stop: p.Stop,
+		}, nil
 	}
-	return &grid.Running{
-		Target: func(ctx context.Context, ordering string) (*harness.Target, error) {
-			return cluster.Target(ctx, harness.TargetOptions{Name: c.Name, Database: "social", Ordering: ordering})
+}
+
+func newThesisCompare() *cobra.Command {
+	return &cobra.Command{
+		Use:   "compare DIR DIR",
+		Short: "tell how well the ratios of two runs agree",
+		Long: `Read what two runs of bench thesis have written, and print each ratio of both with its 95 % interval, the ratio of the two,
+and how many are within 20 %.`,
+		Example: `  longitude bench thesis compare out/thesis out/thesis-again`,
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef(c, "%d directories, wanted: those of two runs", len(args))
+			}
+			a, err := grid.Read(args[0])
+			if err != nil {
+				return err
+			}
+			b, err := grid.Read(args[1])
+			if err != nil {
+				return err
+			}
+			return thesis.Compare(c.OutOrStdout(), a, b)
 		},
-		Stop: cluster.Stop,
-	}, nil
+	}
 }

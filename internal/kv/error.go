@@ -21,17 +21,18 @@ const (
 	ErrRefresh                    // something changed in (From, To] at Key: restart the transaction
 	ErrAborted                    // the transaction's record says aborted: restart it
 	ErrCondition                  // MustNotExist failed at Key; TS is the version that exists (rule 2 is owed for it)
-	ErrConflict                   // gave way to an older transaction, or waited too long for another one: restart
+	ErrConflict                   // gave way to an older transaction: restart
 	ErrTooOld                     // the transaction is older than records are kept for: restart
 	ErrFenced                     // the node's clock is not good enough to serve
 	ErrLocked                     // another transaction holds a lock on Key, and the request does not wait (LockNoWait)
 	ErrLockWait                   // waited long for a lock on Key that another transaction holds: ask again, or give up
 	ErrFuture                     // a read was asked for at a time that cannot be read at
+	ErrWaited                     // a write waited long at Key for a lock or an older transaction: restart, or give up
 )
 
 var codeNames = [...]string{"internal", "not leaseholder", "range mismatch", "unavailable", "ambiguous", "uncertain",
 	"retry at", "refresh failed", "aborted", "condition failed", "conflict", "too old", "fenced", "locked",
-	"lock wait", "no such time"}
+	"lock wait", "no such time", "waited for a lock"}
 
 func (c Code) String() string {
 	if int(c) < len(codeNames) {

@@ -90,7 +90,10 @@ type Ack struct {
 
 // Join asks a node of a cluster for a node id (request), and gives it (reply).
 type Join struct {
-	Info  NodeInfo   `msg:"i"`
+	Info NodeInfo `msg:"i"`
+	// Token names the request, over all its copies and repetitions: they get one id. (16 random bytes, kept by the node's
+	// store.) Empty: an older node asks, and each time gets another.
+	Token []byte     `msg:"k,omitempty"`
 	ID    NodeID     `msg:"n,omitempty"`
 	Nodes []NodeInfo `msg:"ns,omitempty"`
 	Error string     `msg:"e,omitempty"`

@@ -71,10 +71,21 @@ type ReadRequest struct {
 	// AnyReplica: nothing newer than ReadTS concerns the reader (ReadTS = Limit), so a replica whose closed timestamp has
 	// reached it may answer, leaseholder or not.
 	AnyReplica bool `msg:"ar,omitempty"`
+	// Groups has the rows of the spans counted where they are, instead of returned. In all else it is the same read.
+	Groups *Grouping `msg:"gr,omitempty"`
 	// Patience, with AnyReplica, is how long a replica may wait for ReadTS to be closed; then it answers ErrNotLeaseholder.
 	Patience time.Duration `msg:"pa,omitempty"`
 	// Fresh: the leaseholder may place the transaction by its own reading.
 	Fresh *Fresh `msg:"fr,omitempty"`
+}
+
+// Grouping says which rows of a span count as one group: those whose keys are equal up to the end of the last of Columns,
+// which begin behind Prefix bytes. Without Columns all rows are one group.
+type Grouping struct {
+	Prefix  int    `msg:"p"`
+	Columns []byte `msg:"c,omitempty"` // a keys.Shape for each
+	// First: the value of each group's first row is wanted.
+	First bool `msg:"f,omitempty"`
 }
 
 // Fresh, on a request that goes to one range, says that nothing depends yet on the timestamps that the coordinator's reading
@@ -119,9 +130,13 @@ type ReadResponse struct {
 
 // Rows are the rows of one span in order. More: reading stopped at a limit, and goes on from after the last row, or from
 // Resume where there is none.
+//
+// With Grouping they are groups: Keys are those of each group's first row, Counts how many rows it has, and Values, only with
+// Grouping.First, the first rows'. A group at either end of what was read may go on beyond it.
 type Rows struct {
 	Keys   []Key    `msg:"k,omitempty"`
 	Values [][]byte `msg:"v,omitempty"`
+	Counts []int64  `msg:"c,omitempty"`
 	More   bool     `msg:"m,omitempty"`
 	Resume Span     `msg:"e"` // what is left to read, if More
 }
@@ -170,6 +185,9 @@ type WriteRequest struct {
 	NotAfter clock.Instant `msg:"na"`
 	// Owner of the transaction's locks, if it has any; otherwise Txn and Start stand in the queues of keys.
 	Owner *LockOwner `msg:"ow,omitempty"`
+	// Wait bounds the waiting for locks and for older transactions; then the answer is ErrWaited. 0: as long as the range
+	// lets anybody wait.
+	Wait time.Duration `msg:"lw,omitempty"`
 	// Fresh: the leaseholder may place a one-phase commit by its own reading.
 	Fresh *Fresh `msg:"fr,omitempty"`
 }

@@ -1329,6 +1329,110 @@ func (z *Fresh) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Grouping) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// check for omitted fields
+	zb0001Len := uint32(3)
+	var zb0001Mask uint8 /* 3 bits */
+	_ = zb0001Mask
+	if z.Columns == nil {
+		zb0001Len--
+		zb0001Mask |= 0x2
+	}
+	if z.First == false {
+		zb0001Len--
+		zb0001Mask |= 0x4
+	}
+	// variable map header, size zb0001Len
+	o = append(o, 0x80|uint8(zb0001Len))
+
+	// skip if no fields are to be emitted
+	if zb0001Len != 0 {
+		// string "p"
+		o = append(o, 0xa1, 0x70)
+		o = msgp.AppendInt(o, z.Prefix)
+		if (zb0001Mask & 0x2) == 0 { // if not omitted
+			// string "c"
+			o = append(o, 0xa1, 0x63)
+			o = msgp.AppendBytes(o, z.Columns)
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "f"
+			o = append(o, 0xa1, 0x66)
+			o = msgp.AppendBool(o, z.First)
+		}
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Grouping) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	var zb0001Mask uint8 /* 2 bits */
+	_ = zb0001Mask
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "p":
+			z.Prefix, bts, err = msgp.ReadIntBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Prefix")
+				return
+			}
+		case "c":
+			z.Columns, bts, err = msgp.ReadBytesBytes(bts, z.Columns)
+			if err != nil {
+				err = msgp.WrapError(err, "Columns")
+				return
+			}
+			zb0001Mask |= 0x1
+		case "f":
+			z.First, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "First")
+				return
+			}
+			zb0001Mask |= 0x2
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	// Clear omitted fields.
+	if zb0001Mask != 0x3 {
+		if (zb0001Mask & 0x1) == 0 {
+			z.Columns = nil
+		}
+		if (zb0001Mask & 0x2) == 0 {
+			z.First = false
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Grouping) Msgsize() (s int) {
+	s = 1 + 2 + msgp.IntSize + 2 + msgp.BytesPrefixSize + len(z.Columns) + 2 + msgp.BoolSize
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *HeartbeatRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 4
@@ -1979,20 +2083,24 @@ func (z *Intent) Msgsize() (s int) {
 func (z *Join) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(4)
-	var zb0001Mask uint8 /* 4 bits */
+	zb0001Len := uint32(5)
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
-	if z.ID == 0 {
+	if z.Token == nil {
 		zb0001Len--
 		zb0001Mask |= 0x2
 	}
-	if z.Nodes == nil {
+	if z.ID == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x4
 	}
-	if z.Error == "" {
+	if z.Nodes == nil {
 		zb0001Len--
 		zb0001Mask |= 0x8
+	}
+	if z.Error == "" {
+		zb0001Len--
+		zb0001Mask |= 0x10
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -2007,11 +2115,16 @@ func (z *Join) MarshalMsg(b []byte) (o []byte, err error) {
 			return
 		}
 		if (zb0001Mask & 0x2) == 0 { // if not omitted
+			// string "k"
+			o = append(o, 0xa1, 0x6b)
+			o = msgp.AppendBytes(o, z.Token)
+		}
+		if (zb0001Mask & 0x4) == 0 { // if not omitted
 			// string "n"
 			o = append(o, 0xa1, 0x6e)
 			o = msgp.AppendUint32(o, uint32(z.ID))
 		}
-		if (zb0001Mask & 0x4) == 0 { // if not omitted
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
 			// string "ns"
 			o = append(o, 0xa2, 0x6e, 0x73)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Nodes)))
@@ -2023,7 +2136,7 @@ func (z *Join) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x8) == 0 { // if not omitted
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
 			// string "e"
 			o = append(o, 0xa1, 0x65)
 			o = msgp.AppendString(o, z.Error)
@@ -2042,7 +2155,7 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 3 bits */
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -2058,6 +2171,13 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				err = msgp.WrapError(err, "Info")
 				return
 			}
+		case "k":
+			z.Token, bts, err = msgp.ReadBytesBytes(bts, z.Token)
+			if err != nil {
+				err = msgp.WrapError(err, "Token")
+				return
+			}
+			zb0001Mask |= 0x1
 		case "n":
 			{
 				var zb0002 uint32
@@ -2068,7 +2188,7 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 				z.ID = NodeID(zb0002)
 			}
-			zb0001Mask |= 0x1
+			zb0001Mask |= 0x2
 		case "ns":
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
@@ -2088,14 +2208,14 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x2
+			zb0001Mask |= 0x4
 		case "e":
 			z.Error, bts, err = msgp.ReadStringBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Error")
 				return
 			}
-			zb0001Mask |= 0x4
+			zb0001Mask |= 0x8
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2105,14 +2225,17 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x7 {
+	if zb0001Mask != 0xf {
 		if (zb0001Mask & 0x1) == 0 {
-			z.ID = 0
+			z.Token = nil
 		}
 		if (zb0001Mask & 0x2) == 0 {
-			z.Nodes = nil
+			z.ID = 0
 		}
 		if (zb0001Mask & 0x4) == 0 {
+			z.Nodes = nil
+		}
+		if (zb0001Mask & 0x8) == 0 {
 			z.Error = ""
 		}
 	}
@@ -2122,7 +2245,7 @@ func (z *Join) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Join) Msgsize() (s int) {
-	s = 1 + 2 + z.Info.Msgsize() + 2 + msgp.Uint32Size + 3 + msgp.ArrayHeaderSize
+	s = 1 + 2 + z.Info.Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Token) + 2 + msgp.Uint32Size + 3 + msgp.ArrayHeaderSize
 	for za0001 := range z.Nodes {
 		s += z.Nodes[za0001].Msgsize()
 	}
@@ -5053,8 +5176,8 @@ func (z *ReadLock) Msgsize() (s int) {
 func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(14)
-	var zb0001Mask uint16 /* 14 bits */
+	zb0001Len := uint32(15)
+	var zb0001Mask uint16 /* 15 bits */
 	_ = zb0001Mask
 	if z.CanBump == false {
 		zb0001Len--
@@ -5084,13 +5207,17 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x800
 	}
-	if z.Patience == 0 {
+	if z.Groups == nil {
 		zb0001Len--
 		zb0001Mask |= 0x1000
 	}
-	if z.Fresh == nil {
+	if z.Patience == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x2000
+	}
+	if z.Fresh == nil {
+		zb0001Len--
+		zb0001Mask |= 0x4000
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -5182,11 +5309,50 @@ func (z *ReadRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			o = msgp.AppendBool(o, z.AnyReplica)
 		}
 		if (zb0001Mask & 0x1000) == 0 { // if not omitted
+			// string "gr"
+			o = append(o, 0xa2, 0x67, 0x72)
+			if z.Groups == nil {
+				o = msgp.AppendNil(o)
+			} else {
+				// check for omitted fields
+				zb0002Len := uint32(3)
+				var zb0002Mask uint8 /* 3 bits */
+				_ = zb0002Mask
+				if z.Groups.Columns == nil {
+					zb0002Len--
+					zb0002Mask |= 0x2
+				}
+				if z.Groups.First == false {
+					zb0002Len--
+					zb0002Mask |= 0x4
+				}
+				// variable map header, size zb0002Len
+				o = append(o, 0x80|uint8(zb0002Len))
+
+				// skip if no fields are to be emitted
+				if zb0002Len != 0 {
+					// string "p"
+					o = append(o, 0xa1, 0x70)
+					o = msgp.AppendInt(o, z.Groups.Prefix)
+					if (zb0002Mask & 0x2) == 0 { // if not omitted
+						// string "c"
+						o = append(o, 0xa1, 0x63)
+						o = msgp.AppendBytes(o, z.Groups.Columns)
+					}
+					if (zb0002Mask & 0x4) == 0 { // if not omitted
+						// string "f"
+						o = append(o, 0xa1, 0x66)
+						o = msgp.AppendBool(o, z.Groups.First)
+					}
+				}
+			}
+		}
+		if (zb0001Mask & 0x2000) == 0 { // if not omitted
 			// string "pa"
 			o = append(o, 0xa2, 0x70, 0x61)
 			o = msgp.AppendDuration(o, z.Patience)
 		}
-		if (zb0001Mask & 0x2000) == 0 { // if not omitted
+		if (zb0001Mask & 0x4000) == 0 { // if not omitted
 			// string "fr"
 			o = append(o, 0xa2, 0x66, 0x72)
 			if z.Fresh == nil {
@@ -5223,7 +5389,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint16 /* 9 bits */
+	var zb0001Mask uint16 /* 10 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -5353,13 +5519,79 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x40
+		case "gr":
+			if msgp.IsNil(bts) {
+				bts, err = msgp.ReadNilBytes(bts)
+				if err != nil {
+					return
+				}
+				z.Groups = nil
+			} else {
+				if z.Groups == nil {
+					z.Groups = new(Grouping)
+				}
+				var zb0005 uint32
+				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Groups")
+					return
+				}
+				var zb0005Mask uint8 /* 2 bits */
+				_ = zb0005Mask
+				for zb0005 > 0 {
+					zb0005--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Groups")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "p":
+						z.Groups.Prefix, bts, err = msgp.ReadIntBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Groups", "Prefix")
+							return
+						}
+					case "c":
+						z.Groups.Columns, bts, err = msgp.ReadBytesBytes(bts, z.Groups.Columns)
+						if err != nil {
+							err = msgp.WrapError(err, "Groups", "Columns")
+							return
+						}
+						zb0005Mask |= 0x1
+					case "f":
+						z.Groups.First, bts, err = msgp.ReadBoolBytes(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Groups", "First")
+							return
+						}
+						zb0005Mask |= 0x2
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Groups")
+							return
+						}
+					}
+				}
+				// Clear omitted fields.
+				if zb0005Mask != 0x3 {
+					if (zb0005Mask & 0x1) == 0 {
+						z.Groups.Columns = nil
+					}
+					if (zb0005Mask & 0x2) == 0 {
+						z.Groups.First = false
+					}
+				}
+			}
+			zb0001Mask |= 0x80
 		case "pa":
 			z.Patience, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Patience")
 				return
 			}
-			zb0001Mask |= 0x80
+			zb0001Mask |= 0x100
 		case "fr":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -5371,14 +5603,14 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Fresh == nil {
 					z.Fresh = new(Fresh)
 				}
-				var zb0005 uint32
-				zb0005, bts, err = msgp.ReadMapHeaderBytes(bts)
+				var zb0006 uint32
+				zb0006, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Fresh")
 					return
 				}
-				for zb0005 > 0 {
-					zb0005--
+				for zb0006 > 0 {
+					zb0006--
 					field, bts, err = msgp.ReadMapKeyZC(bts)
 					if err != nil {
 						err = msgp.WrapError(err, "Fresh")
@@ -5406,7 +5638,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-			zb0001Mask |= 0x100
+			zb0001Mask |= 0x200
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -5416,7 +5648,7 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x1ff {
+	if zb0001Mask != 0x3ff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.CanBump = false
 		}
@@ -5439,9 +5671,12 @@ func (z *ReadRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.AnyReplica = false
 		}
 		if (zb0001Mask & 0x80) == 0 {
-			z.Patience = 0
+			z.Groups = nil
 		}
 		if (zb0001Mask & 0x100) == 0 {
+			z.Patience = 0
+		}
+		if (zb0001Mask & 0x200) == 0 {
 			z.Fresh = nil
 		}
 	}
@@ -5465,7 +5700,13 @@ func (z *ReadRequest) Msgsize() (s int) {
 	} else {
 		s += z.Lock.Msgsize()
 	}
-	s += 3 + msgp.BoolSize + 3 + msgp.DurationSize + 3
+	s += 3 + msgp.BoolSize + 3
+	if z.Groups == nil {
+		s += msgp.NilSize
+	} else {
+		s += 1 + 2 + msgp.IntSize + 2 + msgp.BytesPrefixSize + len(z.Groups.Columns) + 2 + msgp.BoolSize
+	}
+	s += 3 + msgp.DurationSize + 3
 	if z.Fresh == nil {
 		s += msgp.NilSize
 	} else {
@@ -7646,8 +7887,8 @@ func (z *Response) Msgsize() (s int) {
 func (z *Rows) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(4)
-	var zb0001Mask uint8 /* 4 bits */
+	zb0001Len := uint32(5)
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
 	if z.Keys == nil {
 		zb0001Len--
@@ -7657,9 +7898,13 @@ func (z *Rows) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x2
 	}
-	if z.More == false {
+	if z.Counts == nil {
 		zb0001Len--
 		zb0001Mask |= 0x4
+	}
+	if z.More == false {
+		zb0001Len--
+		zb0001Mask |= 0x8
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -7683,6 +7928,14 @@ func (z *Rows) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 		if (zb0001Mask & 0x4) == 0 { // if not omitted
+			// string "c"
+			o = append(o, 0xa1, 0x63)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Counts)))
+			for za0003 := range z.Counts {
+				o = msgp.AppendInt64(o, z.Counts[za0003])
+			}
+		}
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
 			// string "m"
 			o = append(o, 0xa1, 0x6d)
 			o = msgp.AppendBool(o, z.More)
@@ -7708,7 +7961,7 @@ func (z *Rows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 3 bits */
+	var zb0001Mask uint8 /* 4 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -7762,13 +8015,33 @@ func (z *Rows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x2
+		case "c":
+			var zb0005 uint32
+			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Counts")
+				return
+			}
+			if cap(z.Counts) >= int(zb0005) {
+				z.Counts = (z.Counts)[:zb0005]
+			} else {
+				z.Counts = make([]int64, zb0005)
+			}
+			for za0003 := range z.Counts {
+				z.Counts[za0003], bts, err = msgp.ReadInt64Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Counts", za0003)
+					return
+				}
+			}
+			zb0001Mask |= 0x4
 		case "m":
 			z.More, bts, err = msgp.ReadBoolBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "More")
 				return
 			}
-			zb0001Mask |= 0x4
+			zb0001Mask |= 0x8
 		case "e":
 			bts, err = z.Resume.UnmarshalMsg(bts)
 			if err != nil {
@@ -7784,7 +8057,7 @@ func (z *Rows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x7 {
+	if zb0001Mask != 0xf {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Keys = nil
 		}
@@ -7792,6 +8065,9 @@ func (z *Rows) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Values = nil
 		}
 		if (zb0001Mask & 0x4) == 0 {
+			z.Counts = nil
+		}
+		if (zb0001Mask & 0x8) == 0 {
 			z.More = false
 		}
 	}
@@ -7809,7 +8085,7 @@ func (z *Rows) Msgsize() (s int) {
 	for za0002 := range z.Values {
 		s += msgp.BytesPrefixSize + len(z.Values[za0002])
 	}
-	s += 2 + msgp.BoolSize + 2 + z.Resume.Msgsize()
+	s += 2 + msgp.ArrayHeaderSize + (len(z.Counts) * (msgp.Int64Size)) + 2 + msgp.BoolSize + 2 + z.Resume.Msgsize()
 	return
 }
 
@@ -8303,8 +8579,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(15)
-	var zb0001Mask uint16 /* 15 bits */
+	zb0001Len := uint32(16)
+	var zb0001Mask uint16 /* 16 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -8322,12 +8598,16 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x2000
 	}
-	if z.Fresh == nil {
+	if z.Wait == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x4000
 	}
+	if z.Fresh == nil {
+		zb0001Len--
+		zb0001Mask |= 0x8000
+	}
 	// variable map header, size zb0001Len
-	o = append(o, 0x80|uint8(zb0001Len))
+	o = msgp.AppendMapHeader(o, zb0001Len)
 
 	// skip if no fields are to be emitted
 	if zb0001Len != 0 {
@@ -8438,6 +8718,11 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			}
 		}
 		if (zb0001Mask & 0x4000) == 0 { // if not omitted
+			// string "lw"
+			o = append(o, 0xa2, 0x6c, 0x77)
+			o = msgp.AppendDuration(o, z.Wait)
+		}
+		if (zb0001Mask & 0x8000) == 0 { // if not omitted
 			// string "fr"
 			o = append(o, 0xa2, 0x66, 0x72)
 			if z.Fresh == nil {
@@ -8474,7 +8759,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 5 bits */
+	var zb0001Mask uint8 /* 6 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -8646,6 +8931,13 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x8
+		case "lw":
+			z.Wait, bts, err = msgp.ReadDurationBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Wait")
+				return
+			}
+			zb0001Mask |= 0x10
 		case "fr":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -8692,7 +8984,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-			zb0001Mask |= 0x10
+			zb0001Mask |= 0x20
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -8702,7 +8994,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x1f {
+	if zb0001Mask != 0x3f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.OnePhase = false
 		}
@@ -8716,6 +9008,9 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Owner = nil
 		}
 		if (zb0001Mask & 0x10) == 0 {
+			z.Wait = 0
+		}
+		if (zb0001Mask & 0x20) == 0 {
 			z.Fresh = nil
 		}
 	}
@@ -8725,7 +9020,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *WriteRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize() + 2 + msgp.BoolSize + 2 + msgp.BoolSize + 2 + (*wireTimestamp)(&z.Until).Msgsize() + 3 + msgp.ArrayHeaderSize
+	s = 3 + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Anchor)) + 2 + (*wireTimestamp)(&z.ReadTS).Msgsize() + 2 + (*wireTimestamp)(&z.CommitTS).Msgsize() + 2 + msgp.BoolSize + 2 + msgp.BoolSize + 2 + (*wireTimestamp)(&z.Until).Msgsize() + 3 + msgp.ArrayHeaderSize
 	for za0002 := range z.Refresh {
 		s += z.Refresh[za0002].Msgsize()
 	}
@@ -8739,7 +9034,7 @@ func (z *WriteRequest) Msgsize() (s int) {
 	} else {
 		s += z.Owner.Msgsize()
 	}
-	s += 3
+	s += 3 + msgp.DurationSize + 3
 	if z.Fresh == nil {
 		s += msgp.NilSize
 	} else {

@@ -185,6 +185,40 @@ func TestManySmallStructures(t *testing.T) {
 	}
 }
 
+// Our own walk over a message agrees with the library's: on honest messages, cut off anywhere, and with any byte changed.
+func TestShapeAgreesWithSkip(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	agree := func(b []byte) {
+		rest, err := msgp.Skip(b)
+		want := err == nil && len(rest) == 0
+		if got := checkShape(b); (got == nil) != want {
+			t.Fatalf("%x: %v; the library leaves %d bytes: %v", b, got, len(rest), err)
+		}
+	}
+	for i := range 1000 {
+		var m Message
+		fill(r, reflect.ValueOf(&m).Elem(), 4)
+		b, err := m.MarshalMsg(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree(b)
+		agree(b[:r.IntN(len(b))])
+		for range 20 {
+			c := bytes.Clone(b)
+			c[r.IntN(len(c))] = byte(r.Uint32())
+			agree(c)
+		}
+		for lead := range 256 { // each kind of token, with what follows long enough or not
+			b := []byte{0x92, byte(lead)}
+			for range i % 24 {
+				b = append(b, byte(r.IntN(8)))
+			}
+			agree(b)
+		}
+	}
+}
+
 func FuzzDecodeMessage(f *testing.F) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 50 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/storage"
 )
@@ -74,6 +75,43 @@ func BenchmarkScan(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(rows), "ns/row")
 			})
 		}
+	}
+}
+
+// The index of the social workload: integers, 100 of them, each with a hundred row ids behind it.
+func BenchmarkCount(b *testing.B) {
+	for _, where := range []string{"table", "memtable", "2_versions"} {
+		b.Run(where, func(b *testing.B) {
+			e := openStore(b)
+			batch := e.State.NewBatch()
+			at := clock.Timestamp{Wall: 1_700_000_000_000_000_000}
+			for i := range benchKeys {
+				at.Wall += 1000
+				k := kv.Key{4, 1, 0x81, 110, 0x81, 2, 0x81, byte(i * 100 / benchKeys), 0x82, byte(i >> 8), byte(i)}
+				check(b, PutVersion(batch, k, clock.Timestamp{}, at, []byte{1}, false))
+				if where == "2_versions" {
+					later := clock.Timestamp{Wall: at.Wall + 1e9}
+					check(b, PutVersion(batch, k, at, later, []byte{1}, false))
+				}
+			}
+			check(b, e.ApplyState(batch))
+			if where != "memtable" {
+				check(b, e.FlushState())
+			}
+			g := kv.Grouping{Prefix: 6, Columns: []byte{byte(keys.Integer)}}
+			s := kv.Span{Start: kv.Key{4}, End: kv.Key{5}}
+			b.ReportAllocs()
+			for b.Loop() {
+				v, err := Open(e.State, Options{TS: clock.Timestamp{Wall: at.Wall + 1e12}})
+				check(b, err)
+				got, _, err := v.Count(s, &Budget{Rows: math.MaxInt, Bytes: math.MaxInt, Keys: math.MaxInt}, &g)
+				if err != nil || len(got.Keys) != 100 || got.Counts[7] != benchKeys/100 {
+					b.Fatal(len(got.Keys), err)
+				}
+				check(b, v.Close())
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchKeys, "ns/row")
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/longitude-db/longitude/clock"
@@ -211,6 +212,7 @@ func (m *model) compare(t *testing.T, r *rand.Rand, e *storage.Engines) {
 	check(t, v.Close())
 
 	m.compareScan(t, r, e, o)
+	m.compareCount(t, r, e, o)
 	m.compareRefresh(t, r, e, o)
 }
 
@@ -261,6 +263,75 @@ func (m *model) compareScan(t *testing.T, r *rand.Rand, e *storage.Engines, o Op
 	}
 	if blocked || !slices.Equal(got, rows) || v.Newest != newest {
 		t.Fatalf("scan %s reverse=%t %+v:\n got %q newest %v\nwant %q newest %v blocked=%t", s, reverse, o, got, v.Newest, rows, newest, blocked)
+	}
+}
+
+// compareCount groups keys by their first bytes.
+func (m *model) compareCount(t *testing.T, r *rand.Rand, e *storage.Engines, o Options) {
+	t.Helper()
+	s, g := randomSpan(r), kv.Grouping{Prefix: r.IntN(2), First: r.IntN(2) == 0}
+	rows, newest, blocked := m.scan(s, o, false)
+	var want []string // group, first row, count
+	counts := map[string]int64{}
+	for _, row := range rows {
+		if group := row[:g.Prefix]; counts[group] == 0 {
+			want = append(want, row)
+		}
+		counts[row[:g.Prefix]]++
+	}
+	for i, row := range want {
+		key, value, _ := strings.Cut(row, "=")
+		if !g.First {
+			value = ""
+		}
+		want[i] = fmt.Sprint(key, "=", value, " ", counts[row[:g.Prefix]])
+	}
+	budget := Budget{Rows: 1 + r.IntN(3), Bytes: 1 + r.IntN(20), Keys: 1 + r.IntN(6)}
+	v, err := Open(e.State, o)
+	check(t, err)
+	defer v.Close()
+	var firsts []string
+	var sums []int64
+	group := ""
+	for left := s; !left.Empty(); {
+		b := budget
+		page, read, err := v.Count(left, &b, &g)
+		check(t, err)
+		if v.Uncertain != nil || len(v.Intents) > 0 {
+			if !blocked {
+				t.Fatalf("count %s %+v: uncertain=%v intents=%v, want neither", s, o, v.Uncertain, v.Intents)
+			}
+			return
+		}
+		for i, k := range page.Keys {
+			if !read.Contains(k) {
+				t.Fatalf("group of %q outside of what was read, %s", k, read)
+			}
+			if n := len(sums); n > 0 && string(k[:g.Prefix]) == group {
+				sums[n-1] += page.Counts[i]
+				continue
+			}
+			group = string(k[:g.Prefix])
+			first := string(k) + "="
+			if g.First {
+				first += string(page.Values[i])
+			}
+			firsts, sums = append(firsts, first), append(sums, page.Counts[i])
+		}
+		if !page.More {
+			break
+		}
+		if !slices.Equal(read.End, page.Resume.Start) {
+			t.Fatalf("read %s, left %s: a gap", read, page.Resume)
+		}
+		left = page.Resume
+	}
+	var got []string
+	for i := range firsts {
+		got = append(got, fmt.Sprint(firsts[i], " ", sums[i]))
+	}
+	if blocked || !slices.Equal(got, want) || v.Newest != newest {
+		t.Fatalf("count %s %+v %+v:\n got %q newest %v\nwant %q newest %v blocked=%t", s, g, o, got, v.Newest, want, newest, blocked)
 	}
 }
 

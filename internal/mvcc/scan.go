@@ -28,6 +28,16 @@ func (b *Budget) row(k, value []byte) {
 // Scan returns the rows of a span, in reverse order if asked, until the budget is spent; and the part of the span that
 // was read.
 func (v *View) Scan(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.Span, err error) {
+	return v.scan(s, b, reverse, func(rows *kv.Rows) error {
+		if reverse {
+			return v.scanReverse(s, b, rows)
+		}
+		return v.scanForward(s, b, rows)
+	})
+}
+
+// scan is what all kinds of scans have in common. fn reads versions, with the iterator bounded to the span.
+func (v *View) scan(s kv.Span, b *Budget, reverse bool, fn func(*kv.Rows) error) (rows kv.Rows, read kv.Span, err error) {
 	switch {
 	case s.Empty():
 		return rows, kv.Span{}, nil
@@ -36,12 +46,7 @@ func (v *View) Scan(s kv.Span, b *Budget, reverse bool) (rows kv.Rows, read kv.S
 		return rows, kv.Span{}, nil
 	}
 	v.it.SetBounds(storage.Span(s))
-	if reverse {
-		err = v.scanReverse(s, b, &rows)
-	} else {
-		err = v.scanForward(s, b, &rows)
-	}
-	if err != nil || v.Uncertain != nil {
+	if err = fn(&rows); err != nil || v.Uncertain != nil {
 		return kv.Rows{}, kv.Span{}, err
 	}
 	switch read = s; {

@@ -147,6 +147,29 @@ func (s *script) run(d *datadriven.TestData) (string, error) {
 			return out.String(), err
 		})
 
+	// count a..m prefix=1 r=8 g=12 rows=2 keys=2 first: by the first bytes of the keys
+	case "count":
+		return s.view(d, func(v *View) (string, error) {
+			b := Budget{Rows: intArg(d, "rows"), Bytes: intArg(d, "bytes"), Keys: intArg(d, "keys")}
+			g := kv.Grouping{First: d.HasArg("first")}
+			if d.HasArg("prefix") {
+				g.Prefix = intArg(d, "prefix")
+			}
+			groups, read, err := v.Count(spanArg(d), &b, &g)
+			var out strings.Builder
+			for i, k := range groups.Keys {
+				fmt.Fprintf(&out, "%s: %d, from %s", k[:g.Prefix], groups.Counts[i], name(k))
+				if g.First {
+					fmt.Fprintf(&out, "=%s", groups.Values[i])
+				}
+				out.WriteString("\n")
+			}
+			if groups.More {
+				fmt.Fprintf(&out, "read %s, left %s\n", plain(read), plain(groups.Resume))
+			}
+			return out.String(), err
+		})
+
 	// refresh a..m from=8 to=12 txn=A
 	case "refresh":
 		changed, intents, err := ChangedBetween(s.e.State, spanArg(d), tsArg(d, "from"), tsArg(d, "to"), optionsOf(d))

@@ -25,17 +25,22 @@ func decodeValue(stored []byte) ([]byte, error) {
 	return nil, assertionf("malformed value %.16x of %d bytes", stored, len(stored)) // M4
 }
 
-// arena hands out byte slices from a few large ones, so that the rows of a page cost a handful of allocations.
+// arena hands out byte slices from a few large ones, so that the rows of a page cost a handful of allocations. The first one is
+// as large as it has to be: often nothing follows.
 type arena struct{ buf []byte }
 
 const (
-	firstChunk = 1 << 10
-	lastChunk  = 256 << 10
+	secondChunk = 1 << 10
+	lastChunk   = 256 << 10
 )
 
 func (a *arena) copy(b []byte) []byte {
 	if cap(a.buf)-len(a.buf) < len(b) {
-		a.buf = make([]byte, 0, max(len(b), firstChunk, min(2*cap(a.buf), lastChunk)))
+		n := len(b)
+		if cap(a.buf) > 0 {
+			n = max(n, secondChunk, min(2*cap(a.buf), lastChunk))
+		}
+		a.buf = make([]byte, 0, n)
 	}
 	n := len(a.buf)
 	a.buf = append(a.buf, b...)

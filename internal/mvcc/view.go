@@ -36,10 +36,12 @@ type Found struct {
 type View struct {
 	it   *storage.Iterator
 	o    Options
-	seek []byte // the key last sought
+	seek []byte // the key last sought; short, while it fits
 	far  []byte // scanReverse: a key to jump to
 	kept []byte // likewise: a value that may turn out to be the one
 	mem  arena
+
+	short [128]byte
 
 	// Newest is the newest version that the answers so far depend on (M6).
 	Newest clock.Timestamp
@@ -59,7 +61,9 @@ func Open(r storage.Reader, o Options) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &View{it: it, o: o}, nil
+	v := &View{it: it, o: o}
+	v.seek = v.short[:0]
+	return v, nil
 }
 
 // Close ends the view. What it returned stays valid.

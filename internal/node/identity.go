@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -50,7 +51,11 @@ func (n *Node) bootstrap() (storage.Identity, []kv.NodeInfo, error) {
 // join asks the cluster for an identity until it gets one. The nodes are kept first: a node that has an identity and knows
 // nobody is known to nobody either.
 func (n *Node) join() (id storage.Identity, _ []kv.NodeInfo, err error) {
-	answer, err := n.ask(n.opts.Self)
+	token, err := n.joinToken()
+	if err != nil {
+		return id, nil, err
+	}
+	answer, err := n.ask(kv.Join{Info: n.opts.Self, Token: token})
 	if err != nil {
 		return id, nil, err
 	}
@@ -71,7 +76,7 @@ func (n *Node) findOthers(id storage.Identity) ([]kv.NodeInfo, error) {
 	}
 	info := n.opts.Self
 	info.ID, info.Cluster = id.Node, id.Cluster
-	answer, err := n.ask(info)
+	answer, err := n.ask(kv.Join{Info: info})
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +90,10 @@ func (n *Node) findOthers(id storage.Identity) ([]kv.NodeInfo, error) {
 }
 
 // ask sends a join message until it is answered.
-func (n *Node) ask(info kv.NodeInfo) (*kv.Message, error) {
+func (n *Node) ask(j kv.Join) (*kv.Message, error) {
 	begun := n.rt.Now()
 	for try := 0; ; try++ {
-		answer, err := n.opts.Join(&kv.Message{Join: &kv.Join{Info: info}})
+		answer, err := n.opts.Join(&kv.Message{Join: &j})
 		if err == nil && answer.Join == nil {
 			err = fmt.Errorf("unexpected answer")
 		}
@@ -110,8 +115,20 @@ func (n *Node) ask(info kv.NodeInfo) (*kv.Message, error) {
 	}
 }
 
-// handleJoin gives a new node its id. A node that crashes before it has written the id down asks again and gets another;
-// the first is then never used.
+// joinToken names this store's request for an id. It is kept first, so that a node that crashes before it has written down
+// who it is asks for the same again.
+func (n *Node) joinToken() ([]byte, error) {
+	token, ok, err := n.opts.Engines.Note(joinNote)
+	if err != nil || ok {
+		return token, err
+	}
+	token = binary.BigEndian.AppendUint64(nil, n.opts.RT.Uint64())
+	token = binary.BigEndian.AppendUint64(token, n.opts.RT.Uint64())
+	return token, n.opts.Engines.SetNote(joinNote, token)
+}
+
+// handleJoin gives a new node its id: one, however often it is asked by the same request, of any node. An id that was taken
+// from the counter and lost is never registered, so it is never anybody's.
 func (n *Node) handleJoin(j *kv.Join) *kv.Join {
 	fail := func(err error) *kv.Join { return &kv.Join{Error: err.Error()} }
 	if !n.serving.Fired() {
@@ -126,18 +143,53 @@ func (n *Node) handleJoin(j *kv.Join) *kv.Join {
 		}
 	}
 	ctx := route.WithDeadline(n.ctx, n.rt.Now()+joinLimit)
-	var id uint64
-	for id <= 1 { // 1 is the first node's; the counter does not know
-		var err error
-		if id, err = n.Router.Increment(ctx, route.NodeCounter, 1); err != nil {
-			return fail(fmt.Errorf("node %d could not get a node id: %w", n.self.ID, err))
-		}
+	id, err := n.idFor(ctx, j.Token)
+	if err != nil {
+		return fail(fmt.Errorf("node %d could not get a node id: %w", n.self.ID, err))
 	}
 	info := j.Info
-	info.ID, info.Cluster = kv.NodeID(id), n.self.Cluster
-	if err := n.register(ctx, info); err != nil {
+	info.ID, info.Cluster = id, n.self.Cluster
+	if err := n.registerNew(ctx, info); err != nil {
 		return fail(fmt.Errorf("node %d could not register node %d: %w", n.self.ID, id, err))
 	}
 	n.log.Info("a node joins", "node", id, "addr", j.Info.RPCAddr)
-	return &kv.Join{ID: kv.NodeID(id), Nodes: n.Cluster.Nodes()}
+	return &kv.Join{ID: id, Nodes: n.Cluster.Nodes()}
+}
+
+// idFor is the id for a request to join, a new one if it has none yet.
+func (n *Node) idFor(ctx context.Context, token []byte) (kv.NodeID, error) {
+	name := fmt.Sprintf("%s%x", joinPrefix, token)
+	if len(token) > 0 {
+		known, err := n.Router.Load(ctx, name)
+		if err != nil || len(known) == 4 {
+			return joinedAs(known), err
+		}
+	}
+	var next uint64
+	for next <= 1 { // 1 is the first node's; the counter does not know
+		var err error
+		if next, err = n.Router.Increment(ctx, route.NodeCounter, 1); err != nil {
+			return 0, err
+		}
+	}
+	id := kv.NodeID(next)
+	if len(token) == 0 {
+		return id, nil
+	}
+	err := n.Router.Update(ctx, name, func(old []byte) ([]byte, error) {
+		if len(old) == 4 { // another copy of the request was faster
+			id = joinedAs(old)
+			return old, nil
+		}
+		id = kv.NodeID(next)
+		return binary.BigEndian.AppendUint32(nil, uint32(id)), nil
+	})
+	return id, err
+}
+
+func joinedAs(v []byte) kv.NodeID {
+	if len(v) != 4 {
+		return 0
+	}
+	return kv.NodeID(binary.BigEndian.Uint32(v))
 }

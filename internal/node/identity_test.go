@@ -1,10 +1,16 @@
 package node
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/rt/eventloop"
 	"github.com/longitude-db/longitude/internal/storage"
 )
@@ -62,5 +68,88 @@ func TestANodeWithAnIdentityKnowsSomebody(t *testing.T) {
 	answer = &kv.Message{Cluster: kv.ClusterID{8}, Join: &kv.Join{ID: 4, Nodes: others}}
 	if _, _, err := identify(make()); err == nil {
 		t.Error("a store of one cluster was opened as a node of another")
+	}
+}
+
+// A request to join that is executed several times, by several nodes, at once or long after, makes one node: others would be
+// waited for and counted, and nobody would ever be them.
+func TestAJoinExecutedTwiceMakesOneNode(t *testing.T) {
+	c := newTrio(t, eventloop.New(3))
+	c.run(func() {
+		c.cluster()
+		ask := func(m *member, token, addr string) (got *kv.Join) {
+			m.on("join", func() error {
+				got = m.node.Handle(&kv.Message{Join: &kv.Join{Token: []byte(token), Info: kv.NodeInfo{RPCAddr: addr}}}).Join
+				return nil
+			})
+			if got.Error != "" {
+				t.Fatal(got.Error)
+			}
+			return got
+		}
+		all := func() (nodes []kv.NodeInfo) {
+			c.nodes[0].on("list", func() (err error) {
+				nodes, err = c.nodes[0].node.Registered(context.Background())
+				return err
+			})
+			return nodes
+		}
+		g := rt.NewGroup(c.rt)
+		var ids [6]kv.NodeID
+		for i := range ids { // copies of one request, everywhere at once
+			g.Go("join", func() { ids[i] = ask(c.nodes[i%3], "one", "here").ID })
+		}
+		g.Wait(rt.Forever)
+		for _, id := range ids {
+			if id != ids[0] || id <= 3 {
+				t.Errorf("one request was given the ids %v", ids)
+			}
+		}
+		if other := ask(c.nodes[1], "another", "there").ID; other == ids[0] {
+			t.Errorf("two requests were given the id %d", other)
+		}
+		// The node has started, and says where it is now. A copy of its first request, late, changes nothing.
+		c.nodes[2].on("register", func() error {
+			return c.nodes[2].node.register(context.Background(), kv.NodeInfo{ID: ids[0], RPCAddr: "moved"})
+		})
+		if again := ask(c.nodes[2], "one", "here").ID; again != ids[0] {
+			t.Errorf("a late copy was given %d", again)
+		}
+		if nodes := all(); len(nodes) != 5 || nodes[3].RPCAddr+nodes[4].RPCAddr != "movedthere" && nodes[3].RPCAddr+nodes[4].RPCAddr != "theremoved" {
+			t.Errorf("registered: %v", nodes)
+		}
+	})
+}
+
+// A node whose process ends while it joins asks for the same when it comes back, as the same.
+func TestAJoinSurvivesACrash(t *testing.T) {
+	c := newTrio(t, eventloop.New(4))
+	m := c.nodes[0]
+	clk := clock.New(m.source, clock.Options{Mono: m.source.Mono(c.loop.Now)})
+	var tokens []string
+	for range 2 {
+		eng, err := storage.Open(storage.Options{FS: m.fs, Dir: "s", Cache: 1 << 20, Deterministic: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := New(Options{RT: c.rt, Clock: clk, Transport: wire{m}, Engines: eng, Self: kv.NodeInfo{RPCAddr: "d"}, JoinLimit: time.Nanosecond,
+			Join: func(q *kv.Message) (*kv.Message, error) {
+				tokens = append(tokens, string(q.Join.Token))
+				return nil, errors.New("the answer is lost")
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.run(func() { _, _, err = n.identify() })
+		if err == nil {
+			t.Fatal("joined without an answer")
+		}
+		if err := eng.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m.fs = m.fs.CrashClone(vfs.CrashCloneCfg{}) // what was synced is there, and nothing else
+	}
+	if first := tokens[0]; len(first) != 16 || tokens[len(tokens)-1] != first {
+		t.Errorf("asked by %x", tokens)
 	}
 }

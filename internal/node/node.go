@@ -19,6 +19,7 @@ import (
 
 const (
 	nodesNote     = "nodes"
+	joinNote      = "join"
 	promiseNote   = "promises"
 	announceEvery = time.Second
 	// giveUpAfter is how long a clock may be silent (a step was seen, the source was lost for too long) before the leases

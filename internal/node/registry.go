@@ -12,6 +12,9 @@ import (
 // everybody who knew it has forgotten; this does not.
 const registryPrefix = "node/"
 
+// joinPrefix begins those that say which id a request to join was given.
+const joinPrefix = "join/"
+
 func registryName(id kv.NodeID) string { return fmt.Sprintf("%s%010d", registryPrefix, id) }
 
 // register writes a node's description to the registry.
@@ -21,6 +24,21 @@ func (n *Node) register(ctx context.Context, info kv.NodeInfo) error {
 		return err
 	}
 	return n.Router.Update(ctx, registryName(info.ID), func([]byte) ([]byte, error) { return b, nil })
+}
+
+// registerNew does so for a node that joins. What is there stays: by the time that a copy of its request arrives the node may
+// have said itself who it is.
+func (n *Node) registerNew(ctx context.Context, info kv.NodeInfo) error {
+	b, err := info.MarshalMsg(nil)
+	if err != nil {
+		return err
+	}
+	return n.Router.Update(ctx, registryName(info.ID), func(old []byte) ([]byte, error) {
+		if len(old) > 0 {
+			return old, nil
+		}
+		return b, nil
+	})
 }
 
 // registerSelf does so for this node, as it is after this start, until it has succeeded.

@@ -14,6 +14,15 @@ import (
 func (s *Store) Execute(b *kv.Batch) *kv.BatchReply {
 	s.serving.Add(1)
 	defer s.serving.Add(-1)
+	if len(b.Requests) == 1 {
+		one := &struct {
+			reply kv.BatchReply
+			resp  [1]kv.Response
+		}{}
+		one.resp[0] = s.execute(&b.Requests[0])
+		one.reply.Responses = one.resp[:]
+		return &one.reply
+	}
 	out := &kv.BatchReply{Responses: make([]kv.Response, len(b.Requests))}
 	last := len(b.Requests) - 1
 	g := rt.NewGroup(s.opts.RT)
@@ -239,7 +248,24 @@ func (r *Replica) evaluateWith(pushed map[kv.TxnID]clock.Timestamp, fn func(*eva
 	if rd := res.Response.Read; rd != nil && rd.Bumped > 0 {
 		r.store.opts.Metrics.Bumps.Add(float64(rd.Bumped))
 	}
+	r.store.counted(res.Response.Read)
 	return d, view, res, nil
+}
+
+// counted notes what a read has counted instead of returning it, if that is what it did.
+func (s *Store) counted(rd *kv.ReadResponse) {
+	if rd == nil {
+		return
+	}
+	n := int64(0)
+	for i := range rd.Rows {
+		for _, c := range rd.Rows[i].Counts {
+			n += c
+		}
+	}
+	if n > 0 {
+		s.opts.Metrics.CountedRows.Add(float64(n))
+	}
 }
 
 // administer serves a request to change the range itself.

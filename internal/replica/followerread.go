@@ -38,5 +38,6 @@ func (r *Replica) readClosed(q *kv.Request) (resp kv.Response, ok bool) {
 		panic("replica: F3: a read of the past writes, or has seen what was not asked for")
 	}
 	r.store.opts.Metrics.ClosedReads.Inc()
+	r.store.counted(res.Response.Read)
 	return res.Response, true
 }

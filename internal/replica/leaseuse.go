@@ -24,8 +24,8 @@ type leaseUse struct {
 	core leaseCore
 
 	view   atomic.Pointer[leaseView]
-	served atomic.Pointer[clock.Timestamp] // the highest that any request asked for and may have been served (L3)
-	leader atomic.Uint32                   // node of the leader, as far as it is known; a hint
+	served highest       // that any request asked for and may have been served (L3)
+	leader atomic.Uint32 // node of the leader, as far as it is known; a hint
 }
 
 // leaseView is a lease at one moment.
@@ -38,7 +38,6 @@ type leaseView struct {
 func newLeaseUse(s *Store, voters func() []kv.NodeID) *leaseUse {
 	l := &leaseUse{cluster: s.opts.Cluster, clock: s.opts.Clock, node: s.opts.Node, voters: voters, metrics: s.opts.Metrics, early: s.opts.Unsafe.EarliestLease}
 	l.core.self = s.opts.Node
-	l.served.Store(&clock.Timestamp{})
 	return l
 }
 
@@ -63,7 +62,7 @@ func (l *leaseUse) check(ts clock.Timestamp) (*leaseView, *kv.Error) {
 		return nil, kv.Errorf(kv.ErrUnavailable, "lease of term %d ends at %d: too early for %s at latest %d", v.term, v.until, ts, now.Latest)
 	}
 	// First served, then the view again: a lease that begins anew on this replica takes the view away first and reads
-	// served then, so one of the two sees the other.
+	// served then, so one of the two sees the other: whichever comes second to the lock of served.
 	l.serve(ts)
 	if again := l.view.Load(); again == nil || again.term != v.term {
 		return nil, l.notLeaseholder()
@@ -100,18 +99,27 @@ func (l *leaseUse) notLeaseholder() *kv.Error {
 }
 
 // servedSoFar is the highest timestamp that this replica may have served.
-func (l *leaseUse) servedSoFar() clock.Timestamp { return *l.served.Load() }
+func (l *leaseUse) servedSoFar() clock.Timestamp { return l.served.get() }
 
 // serve raises what counts as served.
-func (l *leaseUse) serve(ts clock.Timestamp) { forward(&l.served, ts) }
+func (l *leaseUse) serve(ts clock.Timestamp) { l.served.raise(ts) }
 
-// forward raises a timestamp that many tasks raise.
-func forward(p *atomic.Pointer[clock.Timestamp], ts clock.Timestamp) {
-	for old := p.Load(); old.Less(ts); old = p.Load() {
-		if p.CompareAndSwap(old, &ts) {
-			return
-		}
-	}
+// highest is a timestamp that many tasks raise.
+type highest struct {
+	mu sync.Mutex
+	ts clock.Timestamp
+}
+
+func (h *highest) raise(ts clock.Timestamp) {
+	h.mu.Lock()
+	h.ts = h.ts.Forward(ts)
+	h.mu.Unlock()
+}
+
+func (h *highest) get() clock.Timestamp {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ts
 }
 
 // change moves the core on and replaces the view.

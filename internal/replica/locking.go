@@ -42,6 +42,9 @@ func (r *Replica) locking(q *kv.Request) *locking {
 		return l
 	case q.Write != nil:
 		l.ask = lock.Request{Owner: kv.LockOwner{ID: q.Write.Txn, Start: q.Write.Start, Coord: q.Write.Coord}, Mode: kv.LockExclusive, Passing: true}
+		if q.Write.Wait > 0 {
+			l.limit = min(l.limit, q.Write.Wait)
+		}
 		if q.Write.Owner != nil {
 			l.ask.Owner = *q.Write.Owner
 		}
@@ -117,7 +120,7 @@ func (l *locking) refused(ks []kv.Key) *kv.Error {
 func (l *locking) tooLong(k kv.Key) *kv.Error {
 	e := &kv.Error{Code: kv.ErrLockWait, Key: k, Msg: "waited " + l.limit.String() + " for a lock that another transaction holds"}
 	if l.q.Write != nil {
-		e.Code = kv.ErrConflict
+		e.Code = kv.ErrWaited
 	}
 	return e
 }

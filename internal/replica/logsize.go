@@ -45,6 +45,19 @@ func (s *logSize) drop(index uint64) {
 	s.marks = slices.Clone(s.marks[n:])
 }
 
+// after is about how many bytes the log holds after an index.
+func (s *logSize) after(index uint64) int64 {
+	for i := len(s.marks) - 1; i >= 0; i-- {
+		if s.marks[i].index <= index {
+			return s.total - s.marks[i].total
+		}
+	}
+	if len(s.marks) == 0 {
+		return 0
+	}
+	return s.total - s.marks[0].total
+}
+
 // keep returns the index up to which the log can go if about so many bytes shall stay; 0: it has no more than that.
 func (s *logSize) keep(bytes int64) (index uint64) {
 	for _, m := range s.marks {

@@ -22,6 +22,7 @@ type Metrics struct {
 	LockWounds, LocksExpired           prometheus.Counter
 	LocksForgone                       prometheus.Counter
 	ClosedReads                        prometheus.Counter
+	CountedRows                        prometheus.Counter
 	Placed                             prometheus.Counter
 }
 
@@ -63,6 +64,7 @@ func NewMetrics() *Metrics {
 		Bumps:             counter("read_bumps_total", "Reads moved to an uncertain version by the leaseholder."),
 		Pushes:            counter("pushes_total", "Transactions pushed because their intents were in the way."),
 		ClosedReads:       counter("closed_reads_total", "Reads of the past served from closed timestamps, by whatever replica."),
+		CountedRows:       counter("counted_rows_total", "Rows that were counted here instead of being sent."),
 		Placed:            counter("placed_total", "Requests whose transactions were placed by this node's reading of the clock."),
 		Collected:         counter("collected_records_total", "Records of finished transactions removed."),
 		Locks:             gauge("locks", "Locks on keys that transactions hold in ranges led here."),
@@ -79,7 +81,7 @@ func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		m.Ranges, m.Leaders, m.Elections, m.Won, m.Transfers, m.Splits, m.Proposals, m.Applied, m.Dropped, m.Ambiguous,
 		m.LogSync, m.LogBatch, m.Commit, m.Latches, m.SnapshotsSent, m.SnapshotsReceived, m.SnapshotBytes, m.Truncated,
-		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Bumps, m.Pushes, m.Collected, m.ClosedReads, m.Placed,
+		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Bumps, m.Pushes, m.Collected, m.ClosedReads, m.CountedRows, m.Placed,
 		m.Locks, m.LockWaiters, m.LockWait, m.LockWounds, m.LocksExpired, m.LocksForgone,
 	}
 }

@@ -52,6 +52,10 @@ type Options struct {
 	LockPatience time.Duration
 	// FlushInterval is the time between flushes of state, without which logs could not be truncated; default 30 s.
 	FlushInterval time.Duration
+	// FlushBytes is how much the logs of all ranges may hold beyond what state has made durable before it is flushed sooner
+	// than that, though not within a tenth of the interval; default 48 MiB. Less: there is less to replay after a crash, and
+	// state is written and merged more often, which costs more than anything else of a write.
+	FlushBytes int64
 	// CollectInterval is the time between two searches for records of finished transactions that are no longer needed;
 	// default 1 min. Records are kept for eval.Retention in any case.
 	CollectInterval time.Duration
@@ -98,6 +102,7 @@ func (o *Options) fill() error {
 	set(&o.LockPatience, 250*time.Millisecond)
 	o.LockPatience = min(o.LockPatience, o.RequestLimit/4)
 	set(&o.FlushInterval, 30*time.Second)
+	set(&o.FlushBytes, 48<<20)
 	set(&o.CollectInterval, time.Minute)
 	set(&o.ClosedLag, 3*time.Second)
 	set(&o.KeepEntries, 4096)

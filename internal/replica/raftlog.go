@@ -182,9 +182,10 @@ func (l *raftLog) appended(es []*raftpb.Entry) {
 	for ; l.cacheSize > cacheLimit && drop < len(l.cache)-1; drop++ {
 		l.cacheSize -= entrySize(l.cache[drop])
 	}
-	if drop > 0 {
-		l.cache = slices.Clone(l.cache[drop:])
-	}
+	// The front goes by slicing, and is left behind when the cache grows out of its array: copying what stays, at each append
+	// to a full cache, was a third of all that a write allocated.
+	clear(l.cache[:drop])
+	l.cache = l.cache[drop:]
 	l.last = entryID{end.GetIndex(), end.GetTerm()}
 }
 

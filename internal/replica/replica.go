@@ -64,6 +64,7 @@ type Replica struct {
 	// For tables and the store's own loops.
 	published atomic.Uint64 // generation that is known to be published
 	tooLong   atomic.Bool   // the log is larger than it should be
+	held      atomic.Int64  // bytes of the log beyond what state has made durable, when that was looked at last
 	givingUp  atomic.Bool   // a task is at it (GiveUp)
 	stats     atomic.Pointer[replicaStats]
 }

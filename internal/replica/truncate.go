@@ -8,7 +8,9 @@ import (
 )
 
 // Each replica truncates its own log, up to what state holds durably (D2), and keeps the last part for followers that are
-// behind. State is flushed now and then, so that this goes on in a store that is written little.
+// behind. State is flushed now and then, so that this goes on in a store that is written little, and sooner when the logs have
+// become long, but not as soon as there is something to truncate: each flush is merged with all of the level below, and at
+// some thousand writes per second flushes every three seconds made that a quarter of all work.
 
 // truncateInterval is how often logs are looked at.
 const truncateInterval = time.Second
@@ -19,26 +21,26 @@ const truncateLeast = 256
 func (s *Store) runTruncation() {
 	for flushed := s.opts.RT.Now(); !s.stopped(); {
 		s.opts.RT.Sleep(truncateInterval)
-		long := false
+		held := int64(0)
 		for _, r := range s.ranges.all() {
 			st := r.stats.Load()
 			if st.Last-st.First+1 < s.opts.KeepEntries+truncateLeast && !r.tooLong.Load() {
 				continue
 			}
+			// Without a durable index everything is held: the first flush writes one.
 			v, ok, err := s.opts.Engines.Durable(storage.Key(keys.RangeState(r.id, stateApplied)))
 			if err != nil {
 				s.fatal(err)
 				return
 			}
-			if !ok {
-				long = true
-				continue
+			at := entryID{}
+			if ok {
+				at = decodeEntryID(v)
 			}
-			at := decodeEntryID(v)
-			long = long || at.index+s.opts.KeepEntries < st.Applied
 			r.queue.Push(&truncation{at})
+			held += r.held.Load()
 		}
-		if now := s.opts.RT.Now(); now-flushed >= s.opts.FlushInterval || (long && now-flushed >= s.opts.FlushInterval/10) {
+		if now := s.opts.RT.Now(); now-flushed >= s.opts.FlushInterval || (held > s.opts.FlushBytes && now-flushed >= s.opts.FlushInterval/10) {
 			if err := s.opts.Engines.FlushState(); err != nil {
 				s.fatal(err)
 				return
@@ -53,6 +55,7 @@ type truncation struct{ durable entryID }
 
 func (ev *truncation) handle(r *Replica) {
 	l := r.raftLog
+	r.held.Store(l.size.after(ev.durable.index))
 	if l.restarting > 0 {
 		return // the log that a snapshot leaves begins elsewhere
 	}

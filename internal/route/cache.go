@@ -20,6 +20,7 @@ type entry struct {
 type cache struct {
 	mu   sync.Mutex
 	tree *btree.BTreeG[*entry]
+	from entry                 // to search from
 	byID map[kv.RangeID]*entry // never iterated: its order is not the seed's
 }
 
@@ -40,7 +41,9 @@ func (c *cache) get(k kv.Key) (*kv.RangeDescriptor, kv.NodeID) {
 
 // find is called with mu held.
 func (c *cache) find(k kv.Key) (found *entry) {
-	c.tree.AscendGreaterOrEqual(&entry{end: k}, func(e *entry) bool {
+	c.from.end = k
+	defer func() { c.from.end = nil }()
+	c.tree.AscendGreaterOrEqual(&c.from, func(e *entry) bool {
 		if e.end.Equal(k) {
 			return true // ends are exclusive
 		}

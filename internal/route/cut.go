@@ -1,6 +1,8 @@
 package route
 
 import (
+	"slices"
+
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
@@ -107,6 +109,10 @@ func (e *engine) cut(it *item) {
 		e.items = append(e.items, it)
 		return
 	}
+	if e.whole(it) {
+		e.items = append(e.items, it)
+		return
+	}
 	c := cutter{e: e, from: it, at: map[kv.RangeID]*item{}}
 	if err := c.all(); err != nil {
 		it.seq = it.res.Index
@@ -115,6 +121,16 @@ func (e *engine) cut(it *item) {
 		return
 	}
 	e.items = append(e.items, c.pieces...)
+}
+
+// whole reports whether a request is its own only piece, as far as the cache knows; most are.
+func (e *engine) whole(it *item) bool {
+	d, _ := e.r.cache.get(it.key)
+	if d == nil || sizeOf(&it.req) > MaxPieceBytes || !within(&it.req, d.Span) {
+		return false
+	}
+	_, spans := touched(&it.req)
+	return !slices.ContainsFunc(spans, kv.Span.Empty) // which no piece has
 }
 
 // cutter deals the parts of one request out to pieces.

@@ -48,7 +48,19 @@ type engine struct {
 	ctx      context.Context
 	deadline time.Duration
 	spread   bool
+	sent     bool // something was
 	items    []*item
+
+	// What a round of one item needs, which most are: with the engine they are one allocation.
+	few struct {
+		items, due, batched [1]*item
+		groups              [1]*batch
+		batch               batch
+		calls               [1]*kv.Batch
+		call                kv.Batch
+		requests            [1]kv.Request
+		replies             [1]*kv.BatchReply
+	}
 }
 
 func (e *engine) run() {
@@ -72,6 +84,7 @@ func (e *engine) run() {
 // due lists the items to send now. If there are none, next is when the first one is due, or 0 if all are done.
 func (e *engine) due() (due []*item, next time.Duration) {
 	now := e.r.o.RT.Now()
+	due = e.few.due[:0]
 	for _, it := range e.items {
 		switch {
 		case it.done:
@@ -93,6 +106,7 @@ type batch struct {
 
 // group finds each item's range and node. The order of nodes is that of the items, so it is the same for the same seed.
 func (e *engine) group(due []*item) (out []*batch) {
+	out = e.few.groups[:0]
 	for _, it := range due {
 		d, err := e.r.lookup(e.ctx, it.key, e.deadline)
 		if err != nil {
@@ -116,8 +130,12 @@ func (e *engine) group(due []*item) (out []*batch) {
 		size := sizeOf(&it.req)
 		i := slices.IndexFunc(out, func(b *batch) bool { return b.node == n && b.bytes+size <= maxBatchBytes })
 		if i < 0 {
-			i = len(out)
-			out = append(out, &batch{node: n})
+			b := &batch{node: n}
+			if i = len(out); i == 0 {
+				b = &e.few.batch
+				*b = batch{node: n, items: e.few.batched[:0]}
+			}
+			out = append(out, b)
 		}
 		out[i].items = append(out[i].items, it)
 		out[i].bytes += size
@@ -160,8 +178,10 @@ func (r *Router) choose(d *kv.RangeDescriptor, tries int) kv.NodeID {
 
 // send sends the batches, in parallel where there are several, and takes the answers in, one batch after the other.
 func (e *engine) send(batches []*batch) {
-	replies := make([]*kv.BatchReply, len(batches))
-	calls := make([]*kv.Batch, len(batches))
+	replies, calls := e.few.replies[:], e.few.calls[:]
+	if len(batches) > 1 {
+		replies, calls = make([]*kv.BatchReply, len(batches)), make([]*kv.Batch, len(batches))
+	}
 	for i, b := range batches {
 		calls[i] = e.prepare(b)
 	}
@@ -187,7 +207,14 @@ func (e *engine) send(batches []*batch) {
 }
 
 func (e *engine) prepare(b *batch) *kv.Batch {
-	out := &kv.Batch{Requests: make([]kv.Request, len(b.items))}
+	var out *kv.Batch
+	if len(b.items) == 1 && !e.sent {
+		out = &e.few.call
+		out.Requests = e.few.requests[:]
+	} else { // what was sent before may still be under way
+		out = &kv.Batch{Requests: make([]kv.Request, len(b.items))}
+	}
+	e.sent = true
 	for i, it := range b.items {
 		it.sent = it.req
 		it.sent.Range = it.desc.ID
@@ -308,7 +335,7 @@ func (e *engine) recut(it *item, err *kv.Error) {
 		return
 	}
 	it.done, it.seq = true, -1
-	e.cut(it)
+	e.cut(&item{seq: it.res.Index, key: it.key, req: it.req, prep: it.prep, res: Result{Index: it.res.Index, Maybe: it.res.Maybe}})
 }
 
 // giveUp ends all items that are still on their way.
@@ -335,6 +362,9 @@ func (e *engine) final(it *item, why *kv.Error) *kv.Error {
 
 // results lists the outcomes in the order of the requests, and the pieces of one request in the order of cutting.
 func (e *engine) results() []Result {
+	if len(e.items) == 1 {
+		return []Result{e.items[0].res}
+	}
 	out := make([]Result, 0, len(e.items))
 	for _, it := range e.items {
 		if it.seq >= 0 {

@@ -111,11 +111,11 @@ func (r *Router) Do(ctx context.Context, key kv.Key, req kv.Request) (*kv.Respon
 // DoMany sends requests to the ranges that hold their keys, all at once, and returns one result for each, in order.
 // A request whose keys turn out to lie in several ranges fails with ErrRangeMismatch: see Spread.
 func (r *Router) DoMany(ctx context.Context, reqs []Addressed) []Result {
-	items := make([]*item, len(reqs))
+	e := engine{r: r, ctx: ctx, deadline: r.deadline(ctx)}
+	e.items = e.few.items[:0]
 	for i := range reqs {
-		items[i] = newItem(i, reqs[i])
+		e.items = append(e.items, newItem(i, reqs[i]))
 	}
-	e := engine{r: r, ctx: ctx, deadline: r.deadline(ctx), items: items}
 	e.run()
 	return e.results()
 }
@@ -125,6 +125,7 @@ func (r *Router) DoMany(ctx context.Context, reqs []Addressed) []Result {
 // their ranges were met. Other requests go where their key is.
 func (r *Router) Spread(ctx context.Context, reqs []Addressed) []Result {
 	e := engine{r: r, ctx: ctx, deadline: r.deadline(ctx), spread: true}
+	e.items = e.few.items[:0]
 	for i := range reqs {
 		e.cut(newItem(i, reqs[i]))
 	}

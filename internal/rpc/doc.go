@@ -8,8 +8,9 @@
 //	N3  A call ends: with the answer, at its limit, or at once when its connection breaks. An error says nothing about whether
 //	    the call was handled.
 //	N4  Everything is bounded: message size, the queue to each peer (Send drops, Call fails), calls handled at once.
-//	N5  A slow call holds up nothing else: each is handled in a goroutine of its own, and past the bound it is refused, never
-//	    left unread. (If it were, Raft's messages would wait in the same socket behind calls that wait for Raft.)
+//	N5  A slow call holds up nothing else: each is handled in a goroutine that has nothing else to do, and past the bound it
+//	    is refused, never left unread. (If it were, Raft's messages would wait in the same socket behind calls that wait for
+//	    Raft.)
 //
 // A node dials each peer that it has something to say to, so between two nodes there are up to two connections; each
 // carries the calls of the one that dialled, with their answers. On a connection there are frames:

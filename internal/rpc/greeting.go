@@ -79,7 +79,7 @@ func readPrefix(r io.Reader) error {
 }
 
 // answerGreeting is the accepting side of the handshake. It tells the peer why it is refused.
-func answerGreeting(c io.ReadWriter, cluster kv.ClusterID, node kv.NodeID) (hello, error) {
+func answerGreeting(c io.ReadWriter, self identity) (hello, error) {
 	var h hello
 	err := readPrefix(c)
 	if errors.Is(err, errForeign) {
@@ -94,11 +94,11 @@ func answerGreeting(c io.ReadWriter, cluster kv.ClusterID, node kv.NodeID) (hell
 		}
 		copy(h.cluster[:], b)
 		h.from, h.to = kv.NodeID(binary.BigEndian.Uint32(b[16:])), kv.NodeID(binary.BigEndian.Uint32(b[20:]))
-		err = h.check(cluster, node)
+		err = h.check(self.cluster, self.node)
 	}
 	r := append([]byte(magic), version)
-	r = append(r, cluster[:]...)
-	r = binary.BigEndian.AppendUint32(r, uint32(node))
+	r = append(r, self.cluster[:]...)
+	r = binary.BigEndian.AppendUint32(r, uint32(self.node))
 	why := ""
 	if err != nil {
 		why = err.Error()

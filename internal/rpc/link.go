@@ -31,9 +31,17 @@ type link struct {
 
 // pending is a call that waits for its answer.
 type pending struct {
-	sent clock.Interval // our stamp on it
-	done chan result    // has room for the one result
+	sent  clock.Interval // our stamp on it
+	done  chan result    // has room for the one result
+	timer *time.Timer    // stopped while nobody calls
 }
+
+// calls are used again: a channel and a timer for each would be a fifth of what a call allocates.
+var calls = sync.Pool{New: func() any {
+	p := &pending{done: make(chan result, 1), timer: time.NewTimer(time.Hour)}
+	p.timer.Stop()
+	return p
+}}
 
 type result struct {
 	f   *buffer
@@ -49,7 +57,9 @@ func newLink(t *Transport, p *peer, to kv.NodeID, addr string) *link {
 
 // call sends a stamped message and waits for the answer.
 func (l *link) call(m kv.Message, limit time.Duration) (*kv.Message, error) {
-	p := &pending{sent: clock.Interval{Earliest: m.Earliest, Latest: m.Latest}, done: make(chan result, 1)}
+	p := calls.Get().(*pending)
+	defer calls.Put(p) // each way out has taken its one result, or the call off the list
+	p.sent = clock.Interval{Earliest: m.Earliest, Latest: m.Latest}
 	id, err := l.register(p)
 	if err != nil {
 		return nil, err
@@ -64,12 +74,12 @@ func (l *link) call(m kv.Message, limit time.Duration) (*kv.Message, error) {
 		}
 		return nil, err
 	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	p.timer.Reset(limit)
+	defer p.timer.Stop() // after which nothing is in its channel
 	select {
 	case r := <-p.done:
 		return l.open(r, p)
-	case <-timer.C:
+	case <-p.timer.C:
 	}
 	if l.forget(id) == nil { // the answer came at the same moment
 		return l.open(<-p.done, p)
@@ -110,7 +120,7 @@ func (l *link) open(r result, p *pending) (*kv.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if own := l.t.o.Cluster(); m.Cluster != own && own != (kv.ClusterID{}) {
+	if own := l.t.who().cluster; m.Cluster != own && own != (kv.ClusterID{}) {
 		return nil, fmt.Errorf("answer from node %d of cluster %s; this is cluster %s", m.From, m.Cluster, own)
 	}
 	l.t.observe(m.From, p.sent, clock.Interval{Earliest: m.Earliest, Latest: m.Latest})
@@ -139,7 +149,7 @@ func (l *link) serve() error {
 	defer conn.Close()
 	defer context.AfterFunc(l.ctx, func() { conn.Close() })()
 	_ = conn.SetDeadline(time.Now().Add(l.t.o.DialTimeout))
-	node, err := greet(conn, hello{cluster: l.t.o.Cluster(), from: l.t.o.Node(), to: l.to})
+	node, err := greet(conn, l.t.hello(l.to))
 	if err != nil {
 		l.t.m.DialErrors.Inc()
 		return fmt.Errorf("%s: %w", l.addr, err)
@@ -238,16 +248,21 @@ func (l *link) shut(err error) {
 	}
 }
 
-// impatient gives up a connection from which nothing arrives for long.
+// impatient gives up a connection from which nothing arrives for long: for the limit, or up to an eighth more.
 type impatient struct {
 	net.Conn
 	limit   time.Duration
 	stopped atomic.Bool
+	set     time.Time // when the deadline was set last; the reader's
 }
 
 func (c *impatient) Read(b []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(c.limit)); err != nil {
-		return 0, err
+	// Setting a deadline costs as much as the rest of a read, so it is not done for each.
+	if now := time.Now(); now.Sub(c.set) > c.limit/8 {
+		if err := c.SetReadDeadline(now.Add(c.limit + c.limit/8)); err != nil {
+			return 0, err
+		}
+		c.set = now
 	}
 	if c.stopped.Load() { // after the deadline was set: stopReading's own may have been overwritten
 		return 0, errShutdown

@@ -18,7 +18,7 @@ type Options struct {
 	Clock   *clock.Clock
 	// Listen is the socket on which peers reach us; the transport closes it.
 	Listen net.Listener
-	// Handler takes messages in, each in a goroutine of its own.
+	// Handler takes messages in, each in a goroutine that has nothing else to do.
 	Handler kv.Handler
 	// Addr says where a node is reached. It must not block.
 	Addr func(kv.NodeID) (string, bool)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 
@@ -80,6 +81,11 @@ func (q *queue) take(spare []queued) (all []queued, open bool) {
 	defer q.mu.Unlock()
 	for len(q.frames) == 0 && !q.closed {
 		q.notEmpty.Wait()
+		// Who can run now may have something to say as well, and what goes out with one system call costs little more
+		// than one frame does.
+		q.mu.Unlock()
+		runtime.Gosched()
+		q.mu.Lock()
 	}
 	if len(q.frames) == 0 {
 		return nil, false

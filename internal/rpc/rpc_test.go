@@ -337,7 +337,7 @@ func TestSilentPeer(t *testing.T) {
 			return
 		}
 		defer c.Close()
-		if _, err := answerGreeting(c, home, 2); err != nil {
+		if _, err := answerGreeting(c, identity{2, home}); err != nil {
 			t.Error(err)
 		}
 		_, _ = c.Read(make([]byte, 1)) // the first byte of what follows, and no more

@@ -56,7 +56,7 @@ func (t *Transport) serve(conn net.Conn) {
 	defer conn.Close()
 	unhook := context.AfterFunc(t.quit, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) }) // a greeting under way
 	_ = conn.SetDeadline(time.Now().Add(t.o.DialTimeout))
-	h, err := answerGreeting(conn, t.o.Cluster(), t.o.Node())
+	h, err := answerGreeting(conn, t.who())
 	if err != nil {
 		unhook()
 		t.o.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "err", err)
@@ -155,7 +155,9 @@ func (a *accepted) read() error {
 // start handles a message in a goroutine of its own, or refuses it (N5).
 func (a *accepted) start(f *buffer, running *atomic.Int64, handle func(*buffer)) {
 	if running.Add(1) <= int64(a.t.o.MaxHandled) {
-		a.handlers.Go(func() {
+		a.handlers.Add(1)
+		a.t.handlers.Go(func() {
+			defer a.handlers.Done()
 			defer running.Add(-1)
 			handle(f)
 		})
@@ -164,7 +166,7 @@ func (a *accepted) start(f *buffer, running *atomic.Int64, handle func(*buffer))
 	running.Add(-1)
 	if f.kind() == kindCall {
 		a.t.m.Refused.Inc()
-		_ = a.out.push(textFrame(f.id(), fmt.Sprintf("node %d handles %d calls of this node already", a.t.o.Node(), a.t.o.MaxHandled)))
+		_ = a.out.push(textFrame(f.id(), fmt.Sprintf("node %d handles %d calls of this node already", a.t.who().node, a.t.o.MaxHandled)))
 	} else {
 		a.t.m.Dropped.WithLabelValues("overload").Inc()
 	}
@@ -178,14 +180,14 @@ func (a *accepted) take(f *buffer) (*kv.Message, error) {
 		return nil, err
 	}
 	t := a.t
-	cluster, node := t.o.Cluster(), t.o.Node()
+	self := t.who()
 	switch {
-	case m.Cluster != cluster && m.Join == nil: // N2
-		return nil, fmt.Errorf("message of cluster %s; node %d belongs to cluster %s", m.Cluster, node, cluster)
-	case m.To != 0 && m.To != node:
-		return nil, fmt.Errorf("message for node %d arrived at node %d", m.To, node)
+	case m.Cluster != self.cluster && m.Join == nil: // N2
+		return nil, fmt.Errorf("message of cluster %s; node %d belongs to cluster %s", m.Cluster, self.node, self.cluster)
+	case m.To != 0 && m.To != self.node:
+		return nil, fmt.Errorf("message for node %d arrived at node %d", m.To, self.node)
 	}
-	m.To = node
+	m.To = self.node
 	t.observe(m.From, clock.Interval{}, clock.Interval{Earliest: m.Earliest, Latest: m.Latest})
 	return m, nil
 }
@@ -211,7 +213,7 @@ func (a *accepted) handleCall(f *buffer) {
 			s := a.t.stamped(answer, m.From)
 			reply, err = messageFrame(kindAnswer, id, &s, a.t.o.MaxMessage)
 		} else {
-			err = fmt.Errorf("node %d has no answer to this message", a.t.o.Node())
+			err = fmt.Errorf("node %d has no answer to this message", a.t.who().node)
 		}
 	}
 	if err != nil {

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/warm"
 )
 
 // ErrTimeout reports that a call was not answered within its limit.
@@ -19,6 +21,9 @@ var ErrTimeout = errors.New("no answer in time")
 type Transport struct {
 	o Options
 	m *Metrics
+
+	self     atomic.Pointer[identity] // once it is known
+	handlers warm.Pool
 
 	mu     sync.Mutex
 	peers  map[kv.NodeID]*peer
@@ -112,10 +117,35 @@ func (t *Transport) CallAddr(addr string, m *kv.Message, limit time.Duration) (*
 	return answer, nil
 }
 
+// identity is who a node is.
+type identity struct {
+	node    kv.NodeID
+	cluster kv.ClusterID
+}
+
+// who says who we are. It is asked several times for each message, and does not change once it is known.
+func (t *Transport) who() identity {
+	if known := t.self.Load(); known != nil {
+		return *known
+	}
+	id := identity{t.o.Node(), t.o.Cluster()}
+	if id.node != 0 && id.cluster != (kv.ClusterID{}) {
+		t.self.Store(&id)
+	}
+	return id
+}
+
+// hello is what we say to a node when we connect.
+func (t *Transport) hello(to kv.NodeID) hello {
+	self := t.who()
+	return hello{cluster: self.cluster, from: self.node, to: to}
+}
+
 // stamped is the message with its envelope; the caller's message is not touched (N1).
 func (t *Transport) stamped(m *kv.Message, to kv.NodeID) kv.Message {
 	s := *m
-	s.From, s.To, s.Cluster = t.o.Node(), to, t.o.Cluster()
+	self := t.who()
+	s.From, s.To, s.Cluster = self.node, to, self.cluster
 	iv := t.reading()
 	s.Earliest, s.Latest = iv.Earliest, iv.Latest
 	return s
@@ -140,7 +170,7 @@ func (t *Transport) observe(peer kv.NodeID, sent, theirs clock.Interval) {
 var errShutdown = errors.New("this node is shutting down")
 
 func (t *Transport) peer(id kv.NodeID) (*peer, error) {
-	if id == 0 || id == t.o.Node() {
+	if id == 0 || id == t.who().node {
 		return nil, fmt.Errorf("node %d is no other node", id)
 	}
 	t.mu.Lock()
@@ -196,5 +226,6 @@ func (t *Transport) Close() error {
 		a.conn.stopReading()
 	}
 	t.conns.Wait()
+	t.handlers.Close()
 	return err
 }

@@ -6,16 +6,20 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/internal/hrsleep"
+	"github.com/longitude-db/longitude/internal/warm"
 )
 
 // New returns the runtime of production: goroutines and the system's monotonic clock.
 func New() Runtime { return &real{base: time.Now()} }
 
-type real struct{ base time.Time }
+type real struct {
+	base  time.Time
+	tasks warm.Pool
+}
 
 func (r *real) Now() time.Duration     { return time.Since(r.base) }
 func (r *real) Sleep(d time.Duration)  { hrsleep.Sleep(d) }
-func (r *real) Go(_ string, fn func()) { go fn() }
+func (r *real) Go(_ string, fn func()) { r.tasks.Go(fn) }
 func (r *real) NewSignal() Signal      { return &realSignal{ch: make(chan struct{})} }
 func (r *real) Uint64() uint64         { return rand.Uint64() }
 func (r *real) After(d time.Duration, fn func()) (stop func() bool) {

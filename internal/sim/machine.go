@@ -135,6 +135,7 @@ func (m *Machine) tune(o *replica.Options) {
 		o.Unsafe = cfg.UnsafeReplicas
 	}
 	o.MaxQueued = cfg.Queue
+	o.FlushBytes = int64(cfg.Keep) * 512
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	o.ClosedEvery = cfg.ClosedEvery
 	if cfg.Disk > 0 || slices.Contains(cfg.Faults, slowDisk) {

@@ -85,7 +85,7 @@ func Retryable(err error) bool {
 		return false
 	}
 	switch e.Code {
-	case kv.ErrUncertain, kv.ErrRetryAt, kv.ErrRefresh, kv.ErrAborted, kv.ErrConflict, kv.ErrTooOld:
+	case kv.ErrUncertain, kv.ErrRetryAt, kv.ErrRefresh, kv.ErrAborted, kv.ErrConflict, kv.ErrTooOld, kv.ErrWaited:
 		return true
 	}
 	return false

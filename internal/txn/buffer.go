@@ -126,19 +126,24 @@ func (b *buffer) puts() []kv.Put {
 	return out
 }
 
-// merge lays the writes in the span, up to the mark, over rows read from it. Rows and result are in key order, or in
-// reverse.
-func (b *buffer) merge(rows []KeyValue, span kv.Span, mark uint64, reverse bool) []KeyValue {
+// in lists the keys of the span that have been written up to the mark, in order.
+func (b *buffer) in(span kv.Span, mark uint64) (over []*buffered) {
 	if b.tree == nil || b.tree.Len() == 0 {
-		return rows
+		return nil
 	}
-	var over []*buffered
 	b.tree.AscendRange(&buffered{key: span.Start}, &buffered{key: span.End}, func(e *buffered) bool {
 		if _, ok := e.at(mark); ok {
 			over = append(over, e)
 		}
 		return true
 	})
+	return over
+}
+
+// merge lays the writes in the span, up to the mark, over rows read from it. Rows and result are in key order, or in
+// reverse.
+func (b *buffer) merge(rows []KeyValue, span kv.Span, mark uint64, reverse bool) []KeyValue {
+	over := b.in(span, mark)
 	if len(over) == 0 {
 		return rows
 	}

@@ -128,7 +128,7 @@ func (t *Txn) writeRequest(puts []kv.Put, anchor kv.Key) *kv.WriteRequest {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	req := &kv.WriteRequest{Txn: t.id, Start: t.age, Anchor: anchor, ReadTS: t.ord.r, CommitTS: t.ord.r, Puts: puts,
-		Coord: t.db.o.Process}
+		Coord: t.db.o.Process, Wait: t.wait}
 	if t.locks != nil {
 		req.Owner = &t.locks.owner
 	}

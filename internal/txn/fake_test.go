@@ -42,6 +42,7 @@ type world struct {
 	copied    string
 	copyAfter time.Duration
 	deny      func(*kv.WriteRequest) *kv.Error
+	page      int             // how many rows one request counts; 0: all
 	refuse    map[string]bool // parts of the ranges' side that are left out, for negative controls
 
 	latency func() time.Duration
@@ -499,6 +500,10 @@ func (w *world) read(n *fakeNode, rg *fakeRange, q *kv.ReadRequest) (kv.Response
 		w.mark(q, readMark{kv.Point(k), r, q.Txn})
 	}
 	left := q.MaxRows
+	if q.Groups != nil {
+		left = w.page
+	}
+	limited := left > 0
 	for _, s := range q.Spans {
 		rows := kv.Rows{}
 		ks := w.in(s)
@@ -507,7 +512,7 @@ func (w *world) read(n *fakeNode, rg *fakeRange, q *kv.ReadRequest) (kv.Response
 		}
 		read := s
 		for _, k := range ks {
-			if q.MaxRows > 0 && left == 0 {
+			if limited && left == 0 {
 				rows.More, rows.Resume = true, kv.Span{Start: k, End: s.End}
 				read.End = k
 				if q.Reverse {
@@ -521,10 +526,35 @@ func (w *world) read(n *fakeNode, rg *fakeRange, q *kv.ReadRequest) (kv.Response
 				left--
 			}
 		}
+		if q.Groups != nil {
+			rows = counted(rows, q.Groups)
+		}
 		out.Rows = append(out.Rows, rows)
 		w.mark(q, readMark{read, r, q.Txn})
 	}
 	return kv.Response{Read: out}, false
+}
+
+// counted is the groups of rows.
+func counted(rows kv.Rows, g *kv.Grouping) kv.Rows {
+	out := kv.Rows{More: rows.More, Resume: rows.Resume}
+	last := ""
+	for i, k := range rows.Keys {
+		end, err := keys.GroupEnd(k, g)
+		if err != nil {
+			panic(err)
+		}
+		if n := len(out.Counts); n > 0 && string(k[:end]) == last {
+			out.Counts[n-1]++
+			continue
+		}
+		last = string(k[:end])
+		out.Keys, out.Counts = append(out.Keys, k), append(out.Counts, 1)
+		if g.First {
+			out.Values = append(out.Values, rows.Values[i])
+		}
+	}
+	return out
 }
 
 // refresh: no version and no foreign intent in (from, to] on the spans, and none will come.

@@ -21,6 +21,9 @@ func describe(q *kv.Request, a *kv.Response) string {
 	switch {
 	case q.Read != nil:
 		s = "read"
+		if q.Read.Groups != nil {
+			s = "count"
+		}
 		for _, k := range q.Read.Keys {
 			s += " " + name(k)
 		}

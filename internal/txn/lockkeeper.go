@@ -76,7 +76,9 @@ func (k *lockKeeper) close(limit time.Duration) {
 }
 
 func (k *lockKeeper) release(q kv.LocksRequest) {
+	k.db.m.Unlocking.Inc()
 	if !k.releases.Push(q) {
+		k.db.m.Unlocking.Dec()
 		k.db.m.Unlocks.WithLabelValues("left").Inc()
 	}
 }
@@ -92,21 +94,27 @@ func (k *lockKeeper) sendReleases() {
 			continue
 		}
 		if k.rounds.Load() >= maxRounds {
-			k.tell(batch, releaseLimit)
+			k.told(batch)
 			continue
 		}
 		k.rounds.Add(1)
 		k.tasks.Go("txn-unlock-round", func() {
 			defer k.rounds.Add(-1)
-			for _, err := range k.tell(batch, releaseLimit) {
-				outcome := "told"
-				if err != nil {
-					outcome = "left"
-				}
-				k.db.m.Unlocks.WithLabelValues(outcome).Inc()
-			}
+			k.told(batch)
 		})
 	}
+}
+
+// told sends releases.
+func (k *lockKeeper) told(batch []kv.LocksRequest) {
+	for _, err := range k.tell(batch, releaseLimit) {
+		outcome := "told"
+		if err != nil {
+			outcome = "left"
+		}
+		k.db.m.Unlocks.WithLabelValues(outcome).Inc()
+	}
+	k.db.m.Unlocking.Sub(float64(len(batch)))
 }
 
 func (k *lockKeeper) tell(batch []kv.LocksRequest, limit time.Duration) []*kv.Error {

@@ -13,6 +13,7 @@ type Metrics struct {
 	ReadWait   waitMetrics
 	Cleanups   *prometheus.CounterVec // by outcome
 	Unlocks    *prometheus.CounterVec // by outcome
+	Unlocking  prometheus.Gauge
 	Overtaken  prometheus.Counter
 	Recoveries *prometheus.CounterVec // by outcome
 }
@@ -45,6 +46,7 @@ func NewMetrics() *Metrics {
 		CommitWait: newWait("commit", "Commit wait (rule 2)"),
 		ReadWait:   newWait("read", "Wait before rows leave (rule 2)"),
 		Unlocks:    vec("unlocks_total", "Releases of a transaction's locks in one range: told, or left to expire.", "outcome"),
+		Unlocking:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "longitude_txn_unlocks_pending", Help: "Releases of locks that are still to be told to ranges."}),
 		Cleanups:   vec("cleanups_total", "Transactions whose intents were resolved in the background, or left to whoever meets them.", "outcome"),
 		Overtaken:  prometheus.NewCounter(prometheus.CounterOpts{Name: "longitude_txn_overtaken_total", Help: "Commits that were told to land higher because a reader had passed them, each time."}),
 		Recoveries: vec("recoveries_total", "Staged transactions of others that were found out about: committed, or a write was missing.", "outcome"),
@@ -54,5 +56,5 @@ func NewMetrics() *Metrics {
 // Collectors lists them for registration.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.Commits, m.Aborts, m.Restarts, m.Uncertain, m.Refreshes, m.CommitWait.Needed, m.CommitWait.Actual,
-		m.ReadWait.Needed, m.ReadWait.Actual, m.Cleanups, m.Unlocks, m.Overtaken, m.Recoveries}
+		m.ReadWait.Needed, m.ReadWait.Actual, m.Cleanups, m.Unlocks, m.Unlocking, m.Overtaken, m.Recoveries}
 }

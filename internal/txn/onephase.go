@@ -47,7 +47,7 @@ func (t *Txn) onePhase(ctx context.Context, puts []kv.Put) (c clock.Timestamp, d
 			if err := t.refreshTo(ctx, res.Err.TS); err != nil {
 				return c, false, err
 			}
-		case kv.ErrCondition, kv.ErrConflict:
+		case kv.ErrCondition, kv.ErrConflict, kv.ErrWaited:
 			// The reason may go away. A copy of the request that the network delivers later must not find that.
 			c, err := t.settle(ctx, puts[0].Key, res.Err)
 			return c, err == nil, err

@@ -59,6 +59,7 @@ func history(seed uint64, s setup) (all []*done, stats Stats, steps uint64) {
 		w.lose = func() bool { return rng.IntN(200) == 0 }
 	}
 	w.recover = seed%4 < 2
+	w.page = int(seed % 3)
 	if s.dies {
 		w.dies = func() bool { return rng.IntN(3) == 0 }
 	}
@@ -127,7 +128,11 @@ func one(n *fakeNode, rng *rand.Rand, s setup, name string) *done {
 		}
 		for op := range 1 + rng.IntN(4) {
 			k := string(letters[rng.IntN(len(letters))])
-			switch x := rng.IntN(6); {
+			switch x := rng.IntN(7); {
+			case x == 6:
+				if err := countAll(ctx, t, rng, k, d, saw); err != nil {
+					return err
+				}
 			case x == 0:
 				span := kv.Span{Start: key(k), End: key("z")}
 				rows, err := t.ScanMany(ctx, []kv.Span{span})
@@ -200,6 +205,43 @@ func one(n *fakeNode, rng *rand.Rand, s setup, name string) *done {
 	return d
 }
 
+// countAll counts the letters from k on one by one, and together, and checks what it can at once. That a letter is there
+// is noted as a read of the letter and a question mark.
+func countAll(ctx context.Context, t *Txn, rng *rand.Rand, k string, d *done, saw func(k, v string)) error {
+	span := kv.Span{Start: key(k), End: key("z")}
+	one := kv.Grouping{Prefix: len(key(k)), First: rng.IntN(3) == 0}
+	groups, rows, err := t.Count(ctx, []Counting{{[]kv.Span{span}, one}, {[]kv.Span{span}, kv.Grouping{}}}, []kv.Span{span})
+	if err != nil {
+		return err
+	}
+	total := int64(0)
+	for _, g := range groups[1] {
+		total += g.Count
+	}
+	if len(groups[1]) > 1 || len(groups[0]) != len(rows[0]) || total != int64(len(rows[0])) {
+		panic(fmt.Sprintf("counted %v and %v of %v", groups[0], groups[1], rows[0]))
+	}
+	there := map[string]string{}
+	for i, g := range groups[0] {
+		if row := rows[0][i]; !row.Key.Equal(g.Key) || one.First && !slices.Equal(row.Value, g.Value) || g.Count != 1 {
+			panic(fmt.Sprintf("group %v of row %v", g, row))
+		}
+		there[string(g.Key[1:])] = "there"
+	}
+	for _, l := range letters {
+		l := string(l)
+		if l < k {
+			continue
+		}
+		if v, own := d.writes[l]; own && (v != "") != (there[l] != "") {
+			panic(fmt.Sprintf("own writes %v, counted %v", d.writes, groups[0]))
+		} else if !own {
+			saw(l+"?", there[l])
+		}
+	}
+	return nil
+}
+
 // serial replays the transactions one after the other in the order of their timestamps, and says which read differs from
 // what it would have been.
 func serial(all []*done) error {
@@ -227,7 +269,11 @@ func place(state map[string]string, group []*done) bool {
 	for i, d := range group {
 		ok := true
 		for k, v := range d.reads {
-			ok = ok && state[k] == v
+			if l, count := strings.CutSuffix(k, "?"); count {
+				ok = ok && (state[l] != "") == (v != "")
+			} else {
+				ok = ok && state[k] == v
+			}
 		}
 		if !ok {
 			continue
@@ -279,7 +325,8 @@ func realTime(all []*done) error {
 			}
 			for k := range w.writes {
 				_, read := d.reads[k]
-				if read && d.at.Less(w.at) {
+				_, counted := d.reads[k+"?"]
+				if (read || counted) && d.at.Less(w.at) {
 					return fmt.Errorf("not recent: key %s:\n%v\nbegan after\n%v\nwas known, and reads before it", k, d, w)
 				}
 			}

@@ -38,7 +38,7 @@ func (t *Txn) fetch(ctx context.Context, reqs []kv.ReadRequest) ([]part, error) 
 			ctx = t.lockContext(given, f.lock)
 			f.locks, f.until = t.lockOwner(), t.db.o.RT.Now()+f.lock.Wait
 		}
-		if err := f.run(ctx); err != nil {
+		if err := f.watchedRun(ctx); err != nil {
 			return nil, err
 		}
 		if t.take(f) {
@@ -130,6 +130,16 @@ func (p part) split(i int, s kv.Span) (read, rest kv.Span) {
 		return kv.Span{Start: rest.End, End: s.End}, rest
 	}
 	return kv.Span{Start: s.Start, End: rest.Start}, rest
+}
+
+// watchedRun is run, accounted for if it may wait for locks.
+func (f *fetching) watchedRun(ctx context.Context) (err error) {
+	if f.lock == nil {
+		return f.run(ctx)
+	}
+	done := f.t.watchLocking()
+	defer func() { done(f.found()) }()
+	return f.run(ctx)
 }
 
 // run reads until everything is there as of the same timestamp. It ends: r moves at most once for each node, and not
@@ -251,6 +261,8 @@ func (f *fetching) answer(a ask, res *route.Result) (clock.Timestamp, error) {
 	switch {
 	case resp == nil || len(resp.Rows) != len(a.req.Spans) || len(resp.Values) != len(a.req.Keys):
 		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d answered a read of %d keys and %d spans with something else", res.Node, len(a.req.Keys), len(a.req.Spans))
+	case !wellFormed(a.req, resp):
+		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d answered with keys without their values or counts", res.Node)
 	case resp.ReadTS.Less(resp.Newest):
 		return f.ord.r, kv.Errorf(kv.ErrInternal, "node %d read at %s and saw a version at %s", res.Node, resp.ReadTS, resp.Newest)
 	case a.req.Fresh != nil && resp.Placed != nil:
@@ -262,6 +274,23 @@ func (f *fetching) answer(a ask, res *route.Result) (clock.Timestamp, error) {
 	}
 	f.parts = append(f.parts, part{ask: a, resp: resp})
 	return resp.ReadTS, nil
+}
+
+// wellFormed reports whether each row has what it has to have beside its key.
+func wellFormed(q *kv.ReadRequest, resp *kv.ReadResponse) bool {
+	for i := range resp.Rows {
+		rows, counts, values := &resp.Rows[i], 0, 0
+		if q.Groups != nil {
+			counts = len(rows.Keys)
+		}
+		if q.Groups == nil || q.Groups.First {
+			values = len(rows.Keys)
+		}
+		if len(rows.Counts) != counts || len(rows.Values) != values {
+			return false
+		}
+	}
+	return true
 }
 
 // moveUp moves r, and puts what was read in this operation below it back: reading it again, beside the uncertain pieces,

@@ -7,16 +7,20 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
-// chunk is the rows of a stretch of the key space.
+// chunk is the rows, or the groups, of a stretch of the key space.
 type chunk struct {
-	span kv.Span
-	rows []KeyValue
+	span   kv.Span
+	rows   []KeyValue
+	counts []int64 // of groups
 }
 
 func keyValues(r *kv.Rows) []KeyValue {
 	out := make([]KeyValue, len(r.Keys))
 	for i := range r.Keys {
-		out[i] = KeyValue{Key: r.Keys[i], Value: r.Values[i]}
+		out[i].Key = r.Keys[i]
+		if len(r.Values) > 0 { // groups may have none
+			out[i].Value = r.Values[i]
+		}
 	}
 	return out
 }
@@ -36,44 +40,60 @@ func (t *Txn) scanMany(ctx context.Context, spans []kv.Span, l Lock) ([][]KeyVal
 	t.mu.Unlock()
 	chunks := make([][]chunk, len(spans))
 	reqs, origin := scanRequests(spans)
-	bytes := 0
-	for len(reqs) > 0 {
-		for i := range reqs {
-			reqs[i].Lock = t.readLock(l)
-		}
-		parts, err := t.fetch(ctx, reqs)
-		if err != nil {
-			return nil, err
-		}
-		var rest []kv.ReadRequest
-		var restOrigin [][]int
-		for _, p := range parts {
-			more, from := collect(p, spans, origin[p.index], chunks, &bytes)
-			if len(more) > 0 {
-				rest, restOrigin = append(rest, kv.ReadRequest{Spans: more}), append(restOrigin, from)
-			}
-		}
-		if bytes > t.db.o.MaxBytes {
-			return nil, kv.Errorf(kv.ErrInternal, "the result is larger than %d MiB, the most that is read at once: read it in pages, or less of it", t.db.o.MaxBytes>>20)
-		}
-		reqs, origin = rest, restOrigin
+	for i := range reqs {
+		reqs[i].Lock = t.readLock(l)
+	}
+	if err := t.readAll(ctx, reqs, origin, spans, chunks, nil); err != nil {
+		return nil, err
 	}
 	out := make([][]KeyValue, len(spans))
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, cs := range chunks {
-		slices.SortStableFunc(cs, byStart)
-		var rows []KeyValue
-		if len(cs) == 1 {
-			rows = cs[0].rows
-		} else {
-			for _, c := range cs {
-				rows = append(rows, c.rows...)
-			}
-		}
-		out[i] = t.writes.merge(rows, spans[i], mark, false)
+	for i := range chunks {
+		out[i] = t.writes.merge(joined(chunks[i]), spans[i], mark, false)
 	}
 	return out, nil
+}
+
+// joined is the rows of a span, in order.
+func joined(cs []chunk) (rows []KeyValue) {
+	slices.SortStableFunc(cs, byStart)
+	if len(cs) == 1 {
+		return cs[0].rows
+	}
+	for _, c := range cs {
+		rows = append(rows, c.rows...)
+	}
+	return rows
+}
+
+// readAll reads the spans of requests to their ends, page by page. origin lists, for each request, the indexes of its spans
+// among all. Keys, and what is found there, are given to single.
+func (t *Txn) readAll(ctx context.Context, reqs []kv.ReadRequest, origin [][]int, spans []kv.Span, chunks [][]chunk, single func(kv.Key, []byte)) error {
+	bytes := 0
+	for len(reqs) > 0 {
+		parts, err := t.fetch(ctx, reqs)
+		if err != nil {
+			return err
+		}
+		var rest []kv.ReadRequest
+		var restOrigin [][]int
+		for _, p := range parts {
+			for i, k := range p.req.Keys {
+				single(k, p.resp.Values[i])
+			}
+			more, from := collect(p, spans, origin[p.index], chunks, &bytes)
+			if len(more) > 0 {
+				next := kv.ReadRequest{Spans: more, Groups: p.req.Groups, Lock: reqs[p.index].Lock}
+				rest, restOrigin = append(rest, next), append(restOrigin, from)
+			}
+		}
+		if bytes > t.db.o.MaxBytes {
+			return kv.Errorf(kv.ErrInternal, "the result is larger than %d MiB, the most that is read at once: read it in pages, or less of it", t.db.o.MaxBytes>>20)
+		}
+		reqs, origin = rest, restOrigin
+	}
+	return nil
 }
 
 // scanRequests puts spans that do not overlap into one request, so that each range is asked once; others get one each.
@@ -110,7 +130,7 @@ func collect(p part, spans []kv.Span, origin []int, chunks [][]chunk, bytes *int
 		for _, kv := range rows {
 			*bytes += len(kv.Key) + len(kv.Value)
 		}
-		chunks[o] = append(chunks[o], chunk{span: read, rows: rows})
+		chunks[o] = append(chunks[o], chunk{span: read, rows: rows, counts: p.resp.Rows[i].Counts})
 		if !rest.Empty() {
 			more, from = append(more, rest), append(from, o)
 		}
@@ -150,6 +170,9 @@ func (t *Txn) Scan(_ context.Context, span kv.Span, o ScanOptions) *Scanner {
 	}
 	return s
 }
+
+// StopLocking has the pages to come read without locks.
+func (s *Scanner) StopLocking() { s.lock = Lock{} }
 
 // Next returns the next rows in order, and none at the end.
 func (s *Scanner) Next(ctx context.Context) ([]KeyValue, error) {

@@ -327,6 +327,49 @@ func (s *script) on(ctx context.Context, cmd string, tx *Txn, a []string) string
 			out = append(out, "("+rowsOf(rows)+")")
 		}
 		return strings.Join(out, " ")
+	// count t1 a-c+k-m x-z prefix=1 rows=m-n first: the rows of each (or of several together) by the first letters of their keys, and beside that rows
+	case "count":
+		by := kv.Grouping{Prefix: 1, First: slices.Contains(a, "first")}
+		n := 0
+		_, _ = fmt.Sscan(opt(a, "prefix", "0"), &n)
+		by.Prefix += n
+		parse := func(s string) kv.Span {
+			lo, hi, _ := strings.Cut(s, "-")
+			return kv.Span{Start: key(lo), End: key(hi)}
+		}
+		var counts []Counting
+		var spans []kv.Span
+		for _, sp := range a[1:] {
+			if strings.Contains(sp, "-") && !strings.Contains(sp, "=") {
+				counts = append(counts, Counting{By: by})
+				for _, part := range strings.Split(sp, "+") {
+					counts[len(counts)-1].Spans = append(counts[len(counts)-1].Spans, parse(part))
+				}
+			}
+		}
+		if sp := opt(a, "rows", ""); sp != "" {
+			spans = append(spans, parse(sp))
+		}
+		groups, rows, err := tx.Count(ctx, counts, spans)
+		if err != nil {
+			return shown(err)
+		}
+		var out []string
+		for _, gs := range groups {
+			var parts []string
+			for _, g := range gs {
+				text := fmt.Sprintf("%s:%d", string(g.Key[1:by.Prefix]), g.Count)
+				if by.First {
+					text += fmt.Sprintf(" from %s=%s", string(g.Key[1:]), g.Value)
+				}
+				parts = append(parts, text)
+			}
+			out = append(out, "("+strings.Join(parts, ", ")+")")
+		}
+		for _, r := range rows {
+			out = append(out, "("+rowsOf(r)+")")
+		}
+		return strings.Join(out, " ")
 	case "put":
 		tx.Put(key(a[1]), []byte(a[2]))
 	case "insert":

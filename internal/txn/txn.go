@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
@@ -46,6 +47,8 @@ type Txn struct {
 	sent     bool
 	guard    Guard // asked before a commit (ahead.go)
 	locks    *Locks
+	wait     time.Duration // Txn.WaitAtMost
+	watched  watched
 	account  account
 }
 
@@ -163,6 +166,8 @@ func reason(err *kv.Error) string {
 		return "conflict"
 	case kv.ErrTooOld:
 		return "too old"
+	case kv.ErrWaited:
+		return "waited"
 	}
 	return "other"
 }
@@ -265,6 +270,14 @@ func (t *Txn) SentRows() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sent = true
+}
+
+// WaitAtMost bounds how long the commit waits for locks of others and for older transactions at one range; then it fails
+// with kv.ErrWaited, which is Retryable. 0, as it begins: as long as ranges let anybody wait, which is some seconds.
+func (t *Txn) WaitAtMost(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wait = d
 }
 
 // Age is passed to the attempt that repeats this transaction (Options.AgeOf).

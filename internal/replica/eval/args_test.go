@@ -43,7 +43,7 @@ func (d args) num(name string) int {
 func (d args) keysAndSpans() (ks []kv.Key, spans []kv.Span) {
 	for _, a := range d.CmdArgs {
 		switch {
-		case len(a.Vals) > 0, a.Key == "canbump", a.Key == "reverse", a.Key == "abort":
+		case len(a.Vals) > 0, a.Key == "canbump", a.Key == "reverse", a.Key == "abort", a.Key == "first":
 		case strings.Contains(a.Key, ".."):
 			spans = append(spans, parseSpan(a.Key))
 		default:

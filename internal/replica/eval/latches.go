@@ -11,6 +11,7 @@ import (
 func Latches(q *kv.Request) (out []latch.Latch) {
 	switch {
 	case q.Read != nil:
+		out = make([]latch.Latch, 0, len(q.Read.Keys)+len(q.Read.Spans))
 		limit := q.Read.Limit.Forward(q.Read.MaxLimit)
 		if q.Read.Lock != nil {
 			limit = clock.Timestamp{} // it looks at the newest versions, however new
@@ -26,6 +27,7 @@ func Latches(q *kv.Request) (out []latch.Latch) {
 			out = append(out, latch.Latch{Span: s, TS: q.Refresh.To})
 		}
 	case q.Write != nil:
+		out = make([]latch.Latch, 0, len(q.Write.Puts)+len(q.Write.Refresh)+1)
 		for i := range q.Write.Puts {
 			out = append(out, latch.Write(q.Write.Puts[i].Key, q.Write.CommitTS))
 		}

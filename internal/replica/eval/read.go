@@ -12,8 +12,11 @@ import (
 // up to the uncertain version, and up to all else that was observed on this node as far as its limit goes, so that it
 // is not uncertain here again.
 func (ev *evaluation) read(q *kv.ReadRequest) error {
-	if q.ReadTS.IsZero() {
+	switch {
+	case q.ReadTS.IsZero():
 		return kv.Errorf(kv.ErrInternal, "a read at the zero timestamp")
+	case q.Groups != nil && (q.Lock != nil || q.Reverse):
+		return kv.Errorf(kv.ErrInternal, "groups are counted without locking rows, and forward")
 	}
 	var newest kv.Key
 	for r, bumped := q.ReadTS, 0; ; bumped++ {
@@ -114,8 +117,11 @@ func readKeys(v *mvcc.View, q *kv.ReadRequest, resp *kv.ReadResponse) error {
 	return nil
 }
 
-// maxScanKeys bounds the deleted keys that one read passes over.
-const maxScanKeys = 1 << 20
+// maxScanKeys bounds the deleted keys that one read passes over, maxCountKeys those that it counts, too.
+const (
+	maxScanKeys  = 1 << 20
+	maxCountKeys = 1 << 18 // some 25 ms, for which latches are held
+)
 
 func readSpans(v *mvcc.View, q *kv.ReadRequest, resp *kv.ReadResponse, reads *Reads) error {
 	if len(q.Spans) == 0 || v.Uncertain != nil {
@@ -125,10 +131,20 @@ func readSpans(v *mvcc.View, q *kv.ReadRequest, resp *kv.ReadResponse, reads *Re
 	if q.MaxRows > 0 {
 		budget.Rows = q.MaxRows
 	}
+	if q.Groups != nil {
+		budget.Keys = maxCountKeys
+	}
 	resp.Rows = make([]kv.Rows, len(q.Spans))
 	reads.Spans = make([]kv.Span, 0, len(q.Spans))
 	for i, s := range q.Spans {
-		rows, read, err := v.Scan(s, &budget, q.Reverse)
+		var rows kv.Rows
+		var read kv.Span
+		var err error
+		if q.Groups != nil {
+			rows, read, err = v.Count(s, &budget, q.Groups)
+		} else {
+			rows, read, err = v.Scan(s, &budget, q.Reverse)
+		}
 		if err != nil || v.Uncertain != nil {
 			return err
 		}

@@ -141,10 +141,14 @@ func (s *script) request(d args) (*kv.Request, error) {
 	id, start, anchor := txnID(name), s.start[name], s.anchor[name]
 	switch d.Cmd {
 	// read k l m..p txn=A r=5 g=7 max=9 rows=2 reverse canbump
-	case "read":
+	// count a..p prefix=1 ...: the rows of the spans by the first bytes of their keys
+	case "read", "count":
 		q := &kv.ReadRequest{Txn: id, Start: start, ReadTS: d.ts("r"), Limit: d.ts("g").Forward(d.ts("r")), MaxLimit: d.ts("max"),
 			CanBump: d.HasArg("canbump"), Reverse: d.HasArg("reverse"), MaxRows: d.num("rows")}
 		q.Keys, q.Spans = d.keysAndSpans()
+		if d.Cmd == "count" {
+			q.Groups = &kv.Grouping{Prefix: d.num("prefix"), First: d.HasArg("first")}
+		}
 		return &kv.Request{Read: q}, nil
 
 	// refresh a..k txn=A from=5 to=9
@@ -310,7 +314,15 @@ func describeRead(out *strings.Builder, q *kv.ReadRequest, a *kv.ReadResponse) {
 	}
 	for _, rows := range a.Rows {
 		for i := range rows.Keys {
-			parts = append(parts, fmt.Sprintf("%s=%s", name(rows.Keys[i]), rows.Values[i]))
+			if q.Groups == nil {
+				parts = append(parts, fmt.Sprintf("%s=%s", name(rows.Keys[i]), rows.Values[i]))
+				continue
+			}
+			first := name(rows.Keys[i])
+			if q.Groups.First {
+				first += "=" + string(rows.Values[i])
+			}
+			parts = append(parts, fmt.Sprintf("%d from %s", rows.Counts[i], first))
 		}
 		if rows.More {
 			parts = append(parts, fmt.Sprintf("more in %s..%s", name(rows.Resume.Start), name(rows.Resume.End)))

@@ -62,6 +62,7 @@ type Manager struct {
 	seq    uint64 // of acquisitions
 	order  uint64 // of entries
 	points *btree.BTreeG[*entry]
+	from   entry // to search from
 	// spans are few, one per scan in flight, so each new latch is simply compared with all of them.
 	spans []*entry
 }
@@ -70,14 +71,15 @@ type Manager struct {
 type entry struct {
 	*Latch
 	g     *Guard
-	order uint64 // makes entries of one key distinct
+	order uint64 // makes entries of one key distinct; 0: only a place to search from
 	index int    // in spans
 }
 
 // Guard is a request's latches.
 type Guard struct {
 	m       *Manager
-	entries []*entry
+	entries []entry  // of those that cover anything; other guards and the tree point into it
+	few     [2]entry // is all that most requests need
 	pending int      // earlier guards in conflict that are not released yet
 	blocks  []*Guard // later ones that count this one in their pending
 	ready   rt.Signal
@@ -98,9 +100,12 @@ func New(r rt.Runtime) *Manager {
 // Acquire waits, at most limit, until the caller holds all of the latches. Afterwards it must Release the guard. The
 // error is rt.ErrTimeout; then nothing is held. The latches must not be changed while they are held.
 func (m *Manager) Acquire(latches []Latch, limit time.Duration) (*Guard, error) {
+	g := &Guard{m: m}
+	if g.entries = g.few[:0]; len(latches) > len(g.few) {
+		g.entries = make([]entry, 0, len(latches))
+	}
 	m.mu.Lock()
 	m.seq++
-	g := &Guard{m: m, entries: make([]*entry, 0, len(latches))}
 	for i := range latches {
 		m.queueBehind(g, &latches[i])
 	}
@@ -129,7 +134,9 @@ func (m *Manager) queueBehind(g *Guard, l *Latch) {
 		}
 		return true
 	}
-	from := &entry{Latch: l}
+	from := &m.from
+	from.Latch = l
+	defer func() { from.Latch = nil }()
 	switch {
 	case l.point():
 		m.points.AscendGreaterOrEqual(from, func(e *entry) bool {
@@ -150,18 +157,18 @@ func (m *Manager) queueBehind(g *Guard, l *Latch) {
 }
 
 func (m *Manager) insert(g *Guard, l *Latch) {
-	m.order++
-	e := &entry{Latch: l, g: g, order: m.order}
-	switch {
-	case l.point():
-		m.points.ReplaceOrInsert(e)
-	case l.Span.Empty():
+	if !l.point() && l.Span.Empty() {
 		return
-	default:
-		e.index = len(m.spans)
-		m.spans = append(m.spans, e)
 	}
-	g.entries = append(g.entries, e)
+	m.order++
+	g.entries = append(g.entries, entry{Latch: l, g: g, order: m.order}) // there is room: pointers stay good
+	e := &g.entries[len(g.entries)-1]
+	if l.point() {
+		m.points.ReplaceOrInsert(e)
+		return
+	}
+	e.index = len(m.spans)
+	m.spans = append(m.spans, e)
 }
 
 // Release gives the latches back. It is called once.
@@ -197,7 +204,8 @@ func (g *Guard) giveUp() (*Guard, error) {
 func (g *Guard) remove() (ready []rt.Signal) {
 	m := g.m
 	g.gone = true
-	for _, e := range g.entries {
+	for i := range g.entries {
+		e := &g.entries[i]
 		if e.point() {
 			m.points.Delete(e)
 			continue

@@ -1,9 +1,14 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // builder is asked before go-mysql-server executes a node of a plan.
@@ -16,6 +21,12 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	switch n := n.(type) {
 	case *plan.InsertInto:
 		b.insert(ctx, n)
+	case *plan.Update:
+		b.changes(ctx, n.Child)
+	case *plan.DeleteFrom:
+		if len(n.GetDeleteTargets()) == 1 {
+			b.changes(ctx, n.GetDeleteTargets()[0])
+		}
 	case *plan.Call:
 		if s, err := sessionOf(ctx); err == nil && n.Procedure.ExternalProc == nil {
 			if err := s.beginCall(ctx); err != nil {
@@ -34,6 +45,10 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 		}
 	case *plan.JoinNode:
 		return b.join(ctx, n, row)
+	case *plan.GroupBy:
+		if it, err := b.inPlace(ctx, n, row); it != nil || err != nil {
+			return it, err
+		}
 	case *ahead:
 		return n.rowIter(ctx, row)
 	}
@@ -83,6 +98,31 @@ func withCheckedArithmetic(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 }
 
 // insert decides how a statement's inserts find out whether keys are taken.
+// changes has the reads of a table locked that is about to be changed, where the statement as the client wrote it did not
+// say so: the change is made by a trigger or a procedure. From there on it is locked wherever the
+// client's statement reads it.
+func (b *builder) changes(ctx *sql.Context, n sql.Node) {
+	s, err := sessionOf(ctx)
+	if err != nil {
+		return
+	}
+	var found []*table
+	transform.Inspect(n, func(n sql.Node) bool {
+		if tn, ok := n.(sql.TableNode); ok {
+			if t, ok := tn.UnderlyingTable().(*table); ok {
+				found = append(found, t)
+			}
+		}
+		return true
+	})
+	if len(found) != 1 || s.stmt.lockFor(found[0], false).Mode != kv.NoLock { // of several it does not say which
+		return
+	}
+	t := found[0]
+	s.stmt.locks.tables = append(s.stmt.locks.tables, lockedTable{db: strings.ToLower(t.db.name), name: strings.ToLower(t.l.desc.Name),
+		lock: txn.Lock{Mode: kv.LockExclusive, Wait: lockWait(ctx)}, implicit: true})
+}
+
 func (b *builder) insert(ctx *sql.Context, n *plan.InsertInto) {
 	s, err := sessionOf(ctx)
 	if err != nil {

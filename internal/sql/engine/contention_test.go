@@ -97,14 +97,14 @@ func (h *hotCounter) run(tb testing.TB, increments int) outcome {
 		p50: took[len(took)/2], p99: took[len(took)*99/100]}
 }
 
-// increments are ways to add one. Found by its key the row is locked before it is read; found by looking at all rows, as
-// all statements were before there were locks, it is not.
+// increments are ways to add one. What an UPDATE finds is locked before it is read, by its key or, in a table as small as this
+// one, by looking at all rows; what a plain SELECT finds is not.
 var increments = map[string]func(x *sql.Conn) error{
 	"update": func(x *sql.Conn) error {
 		_, err := x.ExecContext(context.Background(), "UPDATE d.counter SET n = n + 1 WHERE id = 1")
 		return err
 	},
-	"update-unlocked": func(x *sql.Conn) error {
+	"update-by-scan": func(x *sql.Conn) error {
 		_, err := x.ExecContext(context.Background(), "UPDATE d.counter SET n = n + 1 WHERE id + 0 = 1")
 		return err
 	},
@@ -128,11 +128,7 @@ func readThenWrite(x *sql.Conn, clause string) error {
 	if err := t.QueryRow("SELECT n FROM d.counter WHERE id = 1" + clause).Scan(&n); err != nil {
 		return err
 	}
-	where := "id = 1"
-	if clause == "" {
-		where = "id + 0 = 1"
-	}
-	if _, err := t.Exec(fmt.Sprintf("UPDATE d.counter SET n = %d WHERE %s", n+1, where)); err != nil {
+	if _, err := t.Exec(fmt.Sprintf("UPDATE d.counter SET n = %d WHERE id = 1", n+1)); err != nil {
 		return err
 	}
 	return t.Commit()
@@ -147,24 +143,24 @@ func startCounter(tb testing.TB, nodes, clients int) *hotCounter {
 
 // TestHotCounter shows that transactions which lock what they are going to write take turns: next to none is repeated.
 func TestHotCounter(t *testing.T) {
-	h := startCounter(t, 3, 16)
-	for _, how := range []string{"update", "upsert", "read-then-write"} {
+	h := startCounter(t, 3, 64)
+	for _, how := range []string{"update", "update-by-scan", "upsert", "read-then-write"} {
 		h.body = increments[how]
-		h.run(t, 50) // whoever leads the range now, and what the catalog is, is known everywhere
+		h.run(t, 64) // whoever leads the range now, and what the catalog is, is known everywhere
 		out := h.run(t, 300)
 		t.Logf("%s: %.1f %% repeated, p50 %s, p99 %s", how, 100*out.repeated, out.p50, out.p99)
-		if out.repeated > 0.10 {
+		if out.repeated > 0.05 {
 			t.Errorf("%s: %.0f %% of the increments were repeated", how, 100*out.repeated)
 		}
 	}
-	h.body = increments["update-unlocked"] // right all the same
+	h.body = increments["read-then-write-unlocked"] // right all the same
 	h.run(t, 50)
 }
 
 // BenchmarkHotCounter is 64 clients on three nodes and one row.
 func BenchmarkHotCounter(b *testing.B) {
 	h := startCounter(b, 3, 64)
-	for _, how := range []string{"update", "update-unlocked", "upsert", "read-then-write", "read-then-write-unlocked"} {
+	for _, how := range []string{"update", "update-by-scan", "upsert", "read-then-write", "read-then-write-unlocked"} {
 		b.Run(how, func(b *testing.B) {
 			h.body = increments[how]
 			began := time.Now()

@@ -132,12 +132,16 @@ func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
+	return e.insert(ctx, d, e.s.stmt.isGenerated(e.t.l, row))
+}
+
+// insert adds a row. generated: the node has given it its AUTO_INCREMENT value.
+func (e *editor) insert(ctx *sql.Context, d datums, generated bool) error {
 	ws, err := e.writesOf(d)
 	if err != nil {
 		return err
 	}
 	e.t.db.e.stats.wrote(e.t.l.desc.ID, 1)
-	generated := e.s.stmt.isGenerated(e.t.l, row)
 	if e.s.stmt.atCommit {
 		return e.conditional(ctx, newRow{ws, d}, generated)
 	}
@@ -153,6 +157,10 @@ func (e *editor) Delete(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
+	return e.remove(d)
+}
+
+func (e *editor) remove(d datums) error {
 	ws, err := e.writesOf(d)
 	if err != nil {
 		return err
@@ -216,6 +224,11 @@ func (e *editor) Update(ctx *sql.Context, old, new sql.Row) error {
 	if err != nil {
 		return err
 	}
+	return e.replace(ctx, was, will)
+}
+
+// replace puts a row into the place of another one.
+func (e *editor) replace(ctx *sql.Context, was, will datums) error {
 	before, err := e.writesOf(was)
 	if err != nil {
 		return err

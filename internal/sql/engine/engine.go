@@ -92,6 +92,9 @@ type Engine struct {
 	stats      *tableStats
 	garbage    *collector
 	statements *statements
+	sessions   *sessions
+	plans      *plans
+	open       *transactions
 	// background is the context of work that no statement waits for, or several; Close ends it, because the rest of the
 	// cluster may be gone by then, and such work would be tried until its time is up.
 	background    context.Context
@@ -133,6 +136,7 @@ func New(o Options) *Engine {
 	e.stats = newTableStats()
 	e.garbage = newCollector(e)
 	e.statements = newStatements()
+	e.open = newTransactions()
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
 	a := analyzer.NewBuilder(e.provider).Build()
@@ -140,6 +144,9 @@ func New(o Options) *Engine {
 	a.Coster = newCoster()
 	a.ExecBuilder = rowexec.NewBuilder(&builder{e: e}, a.Overrides)
 	e.gms = sqle.New(a, &sqle.Config{VersionPostfix: versionPostfix(o.Version)})
+	e.sessions = newSessions(e.gms.ProcessList)
+	e.gms.ProcessList = e.sessions
+	e.plans = newPlans()
 	e.gms.Analyzer.Catalog.MySQLDb.AddRootAccount()
 	e.addRules()
 	e.schemas.start()

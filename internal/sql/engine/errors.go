@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	goerrors "gopkg.in/src-d/go-errors.v1"
@@ -75,6 +76,8 @@ var codes = []struct {
 	{sql.ErrViewDoesNotExist, 1146, "42S02"},
 	{sql.ErrExistingView, 1050, "42S01"},
 	{sql.ErrTriggerDoesNotExist, 1360, "HY000"},
+	{plan.ErrUpdateNotSupported, 1288, "HY000"},
+	{plan.ErrDeleteFromNotSupported, 1288, "HY000"},
 	{sql.ErrTriggerCreateStatementInvalid, 1064, "42000"},
 }
 
@@ -137,8 +140,11 @@ func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError
 		return mysql.NewSQLError(1062, "23000", "%s", text)
 	}
 	if t != nil {
+		if t.retry != nil && waitedFor(t.retry) && !t.explicit && t.statements == 0 {
+			return lockWaitError() // the transaction is the statement, and that is what this error says is undone
+		}
 		if t.retry != nil {
-			return e.deadlock(t.retry)
+			return e.deadlock(t.retry, t)
 		}
 		if t.failed != nil {
 			err = t.failed
@@ -222,8 +228,15 @@ func constraintText(table, name string, t *tx) string {
 	return out + ")"
 }
 
+func lockWaitError() *mysql.SQLError {
+	return mysql.NewSQLError(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction")
+}
+
 // deadlock is what MySQL says to a transaction that has to be repeated, in its words: libraries look at them.
-func (e *Engine) deadlock(err error) *mysql.SQLError {
+//
+// One of the reasons is of the clocks' making: a version that may or may not have been there when the transaction began
+// (rule 1). Where the node cannot repeat for it, the message says how it is avoided.
+func (e *Engine) deadlock(err error, t *tx) *mysql.SQLError {
 	e.m.Given.Inc()
 	e.log.Debug("a client has to repeat its transaction", "why", err)
 	why := "conflict"
@@ -231,14 +244,31 @@ func (e *Engine) deadlock(err error) *mysql.SQLError {
 	if errors.As(err, &k) {
 		why = k.Code.String()
 	}
+	if t != nil && t.sent {
+		why += fmt.Sprintf("; the node did not repeat the statement, because rows of it had been sent, as of any result larger than %s", printBytes(e.o.ResultBuffer))
+	}
+	if k != nil && k.Code == kv.ErrUncertain {
+		why += "; it comes of the uncertainty of the clocks, and not in transactions that begin after SET longitude_ordering = 'wait'"
+	}
 	return mysql.NewSQLError(1213, "40001", "Deadlock found when trying to get lock; try restarting transaction (%s)", why)
+}
+
+// printBytes writes a size.
+func printBytes(n int) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // mapKV maps what the layers below report.
 func (e *Engine) mapKV(err error, k *kv.Error, t *tx) *mysql.SQLError {
 	switch {
 	case txn.Retryable(err):
-		return e.deadlock(err)
+		return e.deadlock(err, t)
 	case k.Code == kv.ErrCondition:
 		if t != nil {
 			if p, ok := t.expected[string(k.Key)]; ok {
@@ -249,7 +279,7 @@ func (e *Engine) mapKV(err error, k *kv.Error, t *tx) *mysql.SQLError {
 	case k.Code == kv.ErrLocked:
 		return mysql.NewSQLError(3572, "HY000", "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.")
 	case k.Code == kv.ErrLockWait:
-		return mysql.NewSQLError(1205, "HY000", "Lock wait timeout exceeded; try restarting transaction")
+		return lockWaitError()
 	case k.Code == kv.ErrUnavailable:
 		return mysql.NewSQLError(1205, "HY000", "the data cannot be reached, nothing was done: %v; the statement may be tried again", err)
 	case k.Code == kv.ErrAmbiguous:

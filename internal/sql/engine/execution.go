@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strconv"
@@ -10,7 +12,6 @@ import (
 
 	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
@@ -31,8 +32,17 @@ type execution struct {
 	asOf    *txn.Past
 	query   string // the statement alone
 	repeats repeats
-	out     *output
-	more    bool
+	// lockUntil is how long the statement waits for locks, over all its attempts.
+	lockUntil time.Time
+	out       *output
+	more      bool
+	watching  bool // longitude.transactions has been told of the statement
+
+	digest   string     // of the query, if known
+	compiled bool       // executed by a plan
+	unknown  *planKey   // the statement is one to make a plan of
+	pinned   *schema    // the version of the catalog that the ordinary path has used
+	schema   sql.Schema // of the result that it gave
 }
 
 // run executes the first statement of the request and returns the rest of the text.
@@ -42,6 +52,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
+	x.watch()
 	if managesAccounts(stmt) {
 		return remainder, x.h.e.clientError(x.ctx, errAccounts, nil)
 	}
@@ -66,16 +77,36 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if err != nil {
 		return remainder, x.h.e.clientError(sc, err, nil)
 	}
-	deadline := time.Now().Add(x.h.e.o.RetryLimit)
+	if err := x.repeat(sc, func() error { return x.attempt(r.query, stmt, bindings) }); err != nil {
+		return remainder, err
+	}
+	x.learn(sc)
+	x.setStatus(sc)
+	if e, ok := stmt.(*sqlparser.Explain); ok && e.Analyze {
+		x.out.note(x.repeats)
+	}
+	return remainder, x.out.finish(x.more)
+}
+
+// repeat makes attempts until one succeeds, or may not be made again (S3). Its error is as the client gets it, but for
+// errOrdinary.
+func (x *execution) repeat(sc *sql.Context, attempt func() error) error {
+	start := time.Now()
+	x.lockUntil = start.Add(cmp.Or(x.s.settings(sc).lockWait, x.h.e.o.RetryLimit))
+	deadline := start.Add(x.h.e.o.RetryLimit)
 	for try := 0; ; try++ {
 		began := time.Now()
-		err := x.attempt(r.query, stmt, bindings)
-		if err == nil {
-			break
+		err := attempt()
+		if err == nil || err == errOrdinary {
+			return err
 		}
-		t, _ := x.s.GetTransaction().(*tx)
-		if !x.repeatable(sc, t, err) || time.Now().After(deadline) || sc.Err() != nil {
-			return remainder, x.fail(sc, t, err)
+		t := x.s.transaction()
+		until := deadline
+		if t != nil && waitedFor(t.retry) {
+			until = x.lockUntil
+		}
+		if !x.repeatable(sc, t, err) || time.Now().After(until) || sc.Err() != nil {
+			return x.fail(sc, t, err)
 		}
 		why := reasonOf(t)
 		x.s.SetTransaction(t.again())
@@ -83,14 +114,16 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 		pause(sc, try)
 		lost := time.Since(began)
 		x.repeats.add(why, lost)
+		x.s.watched.repeated(why, lost)
 		x.h.e.m.Repeated.WithLabelValues(why).Inc()
 		x.h.e.m.RepeatTime.Add(lost.Seconds())
 	}
-	x.setStatus(sc)
-	if e, ok := stmt.(*sqlparser.Explain); ok && e.Analyze {
-		x.out.note(x.repeats)
-	}
-	return remainder, x.out.finish(x.more)
+}
+
+// waitedFor reports that an attempt was lost because its commit has waited for a lock for as long as it may at once.
+func waitedFor(err error) bool {
+	var k *kv.Error
+	return errors.As(err, &k) && k.Code == kv.ErrWaited
 }
 
 // reasonOf says why a transaction has to be repeated.
@@ -136,8 +169,7 @@ func (x *execution) autocommit(sc *sql.Context) bool {
 	if x.s.GetIgnoreAutoCommit() {
 		return false
 	}
-	on, err := plan.IsSessionAutocommit(sc)
-	return err == nil && on
+	return x.s.settings(sc).autocommit
 }
 
 // implicitCommit ends the open transaction before a statement that changes the catalog, as MySQL does.
@@ -168,6 +200,9 @@ func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
 			own = x.h.e.clientError(sc, rerr, nil)
 		}
 	}
+	if t.retry != nil {
+		t.watched.become(fmt.Sprintf("error %d: %s", own.Num, reasonOf(t)))
+	}
 	switch {
 	case t.retry != nil, x.kind == changingCatalog, x.autocommit(sc), t.kv != nil && t.kv.Finished():
 		t.rollback(sc)
@@ -191,9 +226,11 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		return err
 	}
 	defer sc.ProcessList.EndQuery(sc)
-	x.s.stmt = &statement{kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
+	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
-	x.s.stmt.locks = x.lockPlan(sc, stmt, bindings)
+	if x.s.stmt.locks = x.lockPlan(sc, stmt, bindings); x.kind == writing {
+		x.s.stmt.scanLocks = scanLocks(sc)
+	}
 	x.s.calls = nil
 	before, _ := x.s.GetTransaction().(*tx)
 	x.s.latest = before
@@ -208,7 +245,12 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	if err := x.drain(sc, schema, iter); err != nil {
 		return err
 	}
-	if t, ok := x.s.GetTransaction().(*tx); ok && t != nil { // still open
+	return x.statementOver()
+}
+
+// statementOver is the end of an attempt that has succeeded.
+func (x *execution) statementOver() error {
+	if t := x.s.transaction(); t != nil { // still open
 		if t.retry != nil { // lost, and nobody on the way said so
 			return t.retry
 		}
@@ -250,6 +292,10 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 		}
 		_ = iter.Close(sc)
 	}()
+	if t := x.s.transaction(); t != nil && t.edit == nil {
+		x.pinned = t.schema
+	}
+	x.schema = schema
 	fields := resultFields(sc, schema)
 	if !types.IsOkResultSchema(schema) {
 		x.out.begin(fields)
@@ -287,8 +333,7 @@ func (x *execution) setStatus(sc *sql.Context) {
 			x.c.StatusFlags &^= flag
 		}
 	}
-	on, err := plan.IsSessionAutocommit(sc)
-	set(uint16(mysql.ServerStatusAutocommit), err == nil && on)
+	set(uint16(mysql.ServerStatusAutocommit), x.s.settings(sc).autocommit)
 	set(uint16(mysql.ServerInTransaction), x.s.GetTransaction() != nil)
 }
 

@@ -131,24 +131,47 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	began := time.Now()
 	h.e.active.Add(1)
 	defer h.e.active.Add(-1)
-	sc, err := h.sm.NewContextWithQuery(ctx, c, r.query)
-	if err != nil {
-		return "", h.e.clientError(ctx, err, nil)
+	s := h.e.sessions.of(c)
+	var x *execution
+	done := false
+	if s != nil {
+		x = &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
+		done, err = x.byPlan(ctx, r, began)
 	}
-	s, ok := sc.Session.(*Session)
-	if !ok {
-		return "", mysql.NewSQLError(1105, "HY000", "session of unknown kind %T", sc.Session)
+	if !done {
+		sc, err := h.sm.NewContextWithQuery(ctx, c, r.query)
+		if err != nil {
+			return "", h.e.clientError(ctx, err, nil)
+		}
+		if x == nil {
+			own, ok := sc.Session.(*Session)
+			if !ok {
+				return "", mysql.NewSQLError(1105, "HY000", "session of unknown kind %T", sc.Session)
+			}
+			x = &execution{h: h, ctx: ctx, s: own, c: c, out: newOutput(own, send, h.e.o.ResultBuffer)}
+		}
+		remainder, err = x.run(sc, r)
+		return h.over(x, began, remainder, err)
 	}
-	x := &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
-	remainder, err = x.run(sc, r)
-	h.e.m.Statements.WithLabelValues(x.kind.String()).Inc()
+	return h.over(x, began, "", err)
+}
+
+// over counts a statement that is over, and returns what the connection is to hear of it.
+func (h *handler) over(x *execution, began time.Time, remainder string, err error) (string, error) {
+	x.unwatch()
 	took := time.Since(began)
-	h.e.m.Latency.WithLabelValues(x.kind.String()).Observe(took.Seconds())
+	h.e.m.done(x.kind, took)
 	var code int
 	if own, ok := err.(*mysql.SQLError); ok {
 		code = own.Num
 	}
-	h.e.statements.done(x.query, took, code, x.repeats)
+	if x.digest == "" {
+		x.digest = h.e.statements.digest(x.query)
+	}
+	h.e.statements.done(x.digest, took, code, x.repeats, x.compiled)
+	if own, ok := err.(*mysql.SQLError); ok && x.out.sent && x.tellMidway(own) {
+		return "", nil // as far as it concerns the connection
+	}
 	return remainder, err
 }
 

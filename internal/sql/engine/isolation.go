@@ -68,8 +68,12 @@ func isolationVariables() (out []sql.SystemVariable) {
 
 // GetSessionVariable implements sql.Session.
 func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error) {
-	if now := oldNames[strings.ToLower(name)]; now != "" {
+	name = strings.ToLower(name)
+	if now := oldNames[name]; now != "" {
 		name = now
+	}
+	if at := s.timestamp(name); at != nil {
+		return timestampText(*at), nil
 	}
 	return s.BaseSession.GetSessionVariable(ctx, name)
 }
@@ -77,9 +81,13 @@ func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error)
 // SetSessionVariable implements sql.Session. What a statement says of the next transaction alone is no value of the
 // variable.
 func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) error {
+	s.known = nil
 	name = strings.ToLower(name)
 	if now := oldNames[name]; now != "" {
 		name = now
+	}
+	if ok, err := s.setTimestamp(name, value); ok {
+		return err
 	}
 	if !s.stmt.once || name != readOnlyVariable {
 		return s.BaseSession.SetSessionVariable(ctx, name, value)
@@ -113,8 +121,7 @@ func (s *Session) startsReadOnly(ctx *sql.Context, c sql.TransactionCharacterist
 	case s.next != nil:
 		return *s.next
 	}
-	v, err := s.GetSessionVariable(ctx, readOnlyVariable)
-	return err == nil && isOn(v)
+	return s.settings(ctx).readOnly
 }
 
 // used notes that a transaction is over: what was said of the next one has been heeded, if it was one. Statements that

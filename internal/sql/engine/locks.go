@@ -16,7 +16,7 @@ import (
 // is read. Correctness never depends on it.
 //
 //	SELECT ... FOR UPDATE, FOR SHARE   the tables of its FROM clause, or those named by OF
-//	UPDATE, DELETE                     the tables that it changes, as far as their rows are looked up by an index
+//	UPDATE, DELETE                     the tables that it changes, as far as their rows are looked up by an index or are few
 //	REPLACE, ON DUPLICATE KEY UPDATE   the keys that may be taken
 
 // lockPlan is what a statement locks. The zero value: nothing.
@@ -38,7 +38,7 @@ const shareMarker = "longitude for share"
 
 // lockPlan finds out what a statement locks.
 func (x *execution) lockPlan(sc *sql.Context, stmt sqlparser.Statement, bindings map[string]sqlparser.Expr) (p lockPlan) {
-	wait := lockWait(sc)
+	wait := x.s.settings(sc).lockWait
 	switch s := stmt.(type) {
 	case *sqlparser.Update:
 		p.changed(s.TableExprs, assigned(s), wait)
@@ -169,15 +169,15 @@ func rowLimit(l *sqlparser.Limit, bindings map[string]sqlparser.Expr) int {
 	if l == nil {
 		return 0
 	}
-	n := literal(l.Rowcount, bindings)
+	n := smallNumber(l.Rowcount, bindings)
 	if n <= 0 {
 		return 0
 	}
-	return n + max(literal(l.Offset, bindings), 0)
+	return n + max(smallNumber(l.Offset, bindings), 0)
 }
 
-// literal is a small number in the statement, or bound to it; -1: something else.
-func literal(e sqlparser.Expr, bindings map[string]sqlparser.Expr) int {
+// smallNumber is a small number in the statement, or bound to it; -1: something else.
+func smallNumber(e sqlparser.Expr, bindings map[string]sqlparser.Expr) int {
 	v, ok := e.(*sqlparser.SQLVal)
 	if ok && v.Type == sqlparser.ValArg {
 		v, ok = bindings[strings.TrimPrefix(string(v.Val), ":")].(*sqlparser.SQLVal)
@@ -204,6 +204,20 @@ func (s *statement) lockFor(t *table, explicit bool) txn.Lock {
 
 // lockWaitVariable is MySQL's limit for waiting for a lock, in seconds.
 const lockWaitVariable = "innodb_lock_wait_timeout"
+
+// scanLocksVariable is how many rows a table may have that an UPDATE or DELETE locks as a whole, when no index helps it; 0:
+// none. More: fewer repetitions where such statements meet, and more waiting of those that want other rows.
+const scanLocksVariable = "longitude_scan_locks"
+
+const defaultScanLocks = 256
+
+func scanLocks(sc *sql.Context) uint64 {
+	v, err := sc.GetSessionVariable(sc, scanLocksVariable)
+	if n, ok := v.(int64); err == nil && ok && n >= 0 {
+		return uint64(n)
+	}
+	return defaultScanLocks
+}
 
 func lockWait(sc *sql.Context) time.Duration {
 	v, err := sc.GetSessionVariable(sc, lockWaitVariable)

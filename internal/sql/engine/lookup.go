@@ -43,7 +43,24 @@ func (x *indexLayout) reaches(ctx *sql.Context, lookup sql.IndexLookup) ([]reach
 		}
 	}
 	slices.SortStableFunc(out, func(a, b reach) int { return a.span.Start.Compare(b.span.Start) })
-	return out, nil
+	return joined(out), nil
+}
+
+// joined makes one of spans, in order, that overlap. The planner takes IN ('a', 'A') for two values whatever the collation says.
+func joined(rs []reach) []reach {
+	out := rs[:0]
+	for _, r := range rs {
+		if n := len(out); n > 0 && len(r.rest) == 0 && len(out[n-1].rest) == 0 && r.span.Start.Less(out[n-1].span.End) {
+			last := &out[n-1]
+			last.point = last.point && r.point
+			if last.span.End.Less(r.span.End) {
+				last.span.End = r.span.End
+			}
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // allParts is the columns that a key of this index is made of, as the planner knows them.

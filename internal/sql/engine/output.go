@@ -59,6 +59,7 @@ func (o *output) row(ctx context.Context, values []sqltypes.Value, more bool) er
 			return err
 		}
 		t.kv.SentRows()
+		t.sent = true
 	}
 	o.sent = true
 	err := o.send(o.take(), more)

@@ -23,6 +23,19 @@ type parentCheck struct {
 	fk sql.ForeignKeyConstraint
 }
 
+// add notes a parent, once.
+func (p *parentChecks) add(c parentCheck) {
+	k := string(c.r.span.Start)
+	if p.seen[k] {
+		return
+	}
+	if p.seen == nil {
+		p.seen = map[string]bool{}
+	}
+	p.seen[k] = true
+	p.keys = append(p.keys, c)
+}
+
 // deferParents makes the foreign keys of an insert look their parents up at the end of the statement.
 func deferParents(s *statement, h *plan.ForeignKeyHandler) {
 	for _, ref := range h.Editor.References {
@@ -67,15 +80,7 @@ func (l *deferredLookup) PartitionRows(ctx *sql.Context, _ sql.Partition) (sql.R
 	}
 	p := &l.d.s.parents
 	for _, r := range rs {
-		k := string(r.span.Start)
-		if p.seen[k] {
-			continue
-		}
-		if p.seen == nil {
-			p.seen = map[string]bool{}
-		}
-		p.seen[k] = true
-		p.keys = append(p.keys, parentCheck{t: l.table, x: x, r: r, fk: l.d.fk})
+		p.add(parentCheck{t: l.table, x: x, r: r, fk: l.d.fk})
 	}
 	if len(p.keys) >= keysPerRound {
 		if err := l.d.s.checkParents(ctx); err != nil {

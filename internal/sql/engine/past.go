@@ -112,45 +112,33 @@ func pastVariables() (out []sql.SystemVariable) {
 	return out
 }
 
-// variable is a session variable of text; they are checked when they are set.
-func (s *Session) variable(ctx *sql.Context, name string) string {
-	v, err := s.GetSessionVariable(ctx, name)
-	if err != nil {
-		return ""
-	}
-	text, _ := v.(string)
-	return text
-}
-
 // past is the time at which a transaction that begins now reads.
 func (s *Session) past(ctx *sql.Context) (p txn.Past) {
 	if s.stmt.asOf != nil {
 		return *s.stmt.asOf
 	}
-	if p, _ = parseAsOf(s.variable(ctx, asOfVariable)); p.Present() {
-		p.AtMost, _ = time.ParseDuration(s.variable(ctx, stalenessVariable))
+	k := s.settings(ctx)
+	if k.asOf == "" && k.staleness == "" {
+		return p
+	}
+	if p, _ = parseAsOf(k.asOf); p.Present() {
+		p.AtMost, _ = time.ParseDuration(k.staleness)
 	}
 	if p.AtMost > 0 || p.Earliest { // one's own writes are seen; who names a time gets that one
-		p.NotBefore, _ = clock.ParseTimestamp(s.variable(ctx, tokenVariable))
+		p.NotBefore = s.token
 	}
 	return p
 }
 
 // remember notes what the session has committed and read.
-func (s *Session) remember(ctx *sql.Context, t *tx) error {
+func (s *Session) remember(t *tx) {
 	if t.kv == nil {
-		return nil
+		return
 	}
-	token, _ := clock.ParseTimestamp(s.variable(ctx, tokenVariable))
-	if next := token.Forward(t.kv.Token()); next != token {
-		if err := s.SetSessionVariable(ctx, tokenVariable, next.String()); err != nil {
-			return err
-		}
-	}
+	s.token = s.token.Forward(t.kv.Token())
 	if c := t.kv.CommitTimestamp(); !c.IsZero() {
-		return s.SetSessionVariable(ctx, commitVariable, c.String())
+		s.committed = c
 	}
-	return nil
 }
 
 // asOfWords are in every statement that says AS OF.

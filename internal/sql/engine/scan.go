@@ -27,8 +27,11 @@ func (t *table) allRows(ctx *sql.Context) (sql.RowIter, error) {
 	whole := reach{span: kv.Span{Start: p, End: keys.PrefixEnd(p)}}
 	it, err := newRowReader(ctx, t, t.l.primary, []reach{whole}, false)
 	if err == nil {
-		it.counts = true
-		it.lock = it.stmt.lockFor(t, true) // the rows that an UPDATE looks for among all are not known yet
+		it.lock = it.stmt.lockFor(t, true)
+		it.counts = it.lock.Policy != kv.LockSkip // what is skipped is not seen
+		if it.lock.Mode == kv.NoLock {
+			it.lockSome(t)
+		}
 	}
 	return it, err
 }
@@ -61,6 +64,7 @@ type rowReader struct {
 	covered bool // entries hold all columns that are wanted
 	counts  bool // a whole scan: its size is worth remembering
 	lock    txn.Lock
+	some    uint64 // if not 0: only so many rows are locked (lockSome)
 
 	scanner     *txn.Scanner
 	batch       []datums
@@ -163,6 +167,17 @@ func (r *rowReader) fetch(ctx *sql.Context) error {
 	return r.page(ctx)
 }
 
+// lockSome is for an UPDATE or DELETE that no index helps. Which of all rows it wants is known only after they have been read.
+// It locks them all if the table is small. Of a table that nobody has looked at yet it locks as many as a small one may have,
+// and goes on without if there are more.
+func (r *rowReader) lockSome(t *table) {
+	limit := r.stmt.scanLocks
+	if n, known := t.db.e.stats.known(t.l.desc.ID); limit == 0 || known && n > limit {
+		return
+	}
+	r.lock, r.some = r.stmt.lockFor(t, false), limit
+}
+
 // own is how the entries of this index are locked: only rows are, and they are in the primary one.
 func (r *rowReader) own() txn.Lock {
 	if r.x.isPK {
@@ -176,7 +191,11 @@ func (r *rowReader) page1() int {
 	if r.lock.Mode == kv.NoLock {
 		return 0
 	}
-	return r.stmt.locks.page
+	page := r.stmt.locks.page
+	if r.some > 0 && (page == 0 || uint64(page) > r.some) {
+		return int(r.some)
+	}
+	return page
 }
 
 // tooLarge reports that ScanMany would return more than it may.
@@ -196,6 +215,10 @@ func (r *rowReader) page(ctx *sql.Context) error {
 	if len(rows) == 0 {
 		r.scanner, r.reaches = nil, r.reaches[1:]
 		return nil
+	}
+	if r.some > 0 && r.rows+uint64(len(rows)) >= r.some {
+		r.lock = txn.Lock{}
+		r.scanner.StopLocking()
 	}
 	return r.take(ctx, &r.reaches[0], rows)
 }

@@ -189,6 +189,13 @@ func readCatalog(ctx context.Context, t *txn.Txn) (*catalog.Snapshot, error) {
 	return catalog.Build(catalog.Entries(rows[0], func(r txn.KeyValue) (kv.Key, []byte) { return r.Key, r.Value }))
 }
 
+// newer reports whether a version of the catalog is known that is newer.
+func (c *schemas) newer(version uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.entries) > 0 && c.entries[len(c.entries)-1].schema.snap.Meta.Version > version
+}
+
 func (c *schemas) known(version uint64) *schema {
 	c.mu.Lock()
 	defer c.mu.Unlock()

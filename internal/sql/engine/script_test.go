@@ -124,6 +124,9 @@ func runScript(t *testing.T, c *cluster, file string, p stage) {
 		run := func() string {
 			var out strings.Builder
 			for _, q := range splitStatements(d.Input) {
+				if text := strings.ToUpper(q); strings.Contains(text, "SKIP LOCKED") || strings.Contains(text, "NOWAIT") {
+					c.unlocked(t)
+				}
 				out.WriteString(keyText.ReplaceAllString(runStatement(conn, q, d.HasArg("sort")), "KEY"))
 			}
 			return out.String()
@@ -193,6 +196,20 @@ func (c *cluster) lockWaiters() (n int) {
 		n += int(m.GetGauge().GetValue())
 	}
 	return n
+}
+
+// unlocked waits until the transactions that are over have given back their locks, which they do in the background. Who waits
+// for a lock need not care; who skips what is locked sees it.
+func (c *cluster) unlocked(t *testing.T) {
+	for _, s := range c.nodes {
+		if !wait(30*time.Second, func() bool {
+			var m dto.Metric
+			_ = s.node.Metrics.Txn.Unlocking.Write(&m)
+			return m.GetGauge().GetValue() == 0
+		}) {
+			t.Error("locks are not given back")
+		}
+	}
 }
 
 func splitStatements(text string) (out []string) {

@@ -118,6 +118,17 @@ func (l countedListener) Accept() (net.Conn, error) {
 type countedConn struct {
 	net.Conn
 	e *Engine
+
+	swallow bool   // the next packet is not to be sent (tellMidway)
+	packet  []byte // what there is of it
+}
+
+// Write implements net.Conn.
+func (c *countedConn) Write(p []byte) (int, error) {
+	if c.swallow {
+		return c.swallowed(p)
+	}
+	return c.Conn.Write(p)
 }
 
 // Close implements net.Conn.

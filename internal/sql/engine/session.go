@@ -4,25 +4,34 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
-	"github.com/longitude-db/longitude/internal/txn"
+	"github.com/longitude-db/longitude/clock"
 )
 
 // Session is one connection's state.
 type Session struct {
 	*sql.BaseSession
 	e    *Engine
-	stmt *statement // the one that is being executed
+	conn *mysql.Conn // nil: not over the network
+	stmt *statement  // the one that is being executed
 	// latest is the transaction that was begun last. The engine forgets that of a failed statement before anybody has
 	// looked at why it failed.
 	latest *tx
 	// next is the access mode of the next transaction, read-only or not, if SET TRANSACTION has said so.
 	next *bool
+	// watched is the transaction that longitude.transactions shows for the session now.
+	watched *watchedTx
 	// calls are the procedures under way, the innermost last.
 	calls []call
+
+	known            *settings // nil: to be looked up again
+	token, committed clock.Timestamp
+	running          running
+	scratch          scratch
 }
 
 var _ sql.TransactionSession = (*Session)(nil)
@@ -33,7 +42,12 @@ func (e *Engine) newSession(_ context.Context, c *mysql.Conn, addr string) (sql.
 		client.User, client.Address = ud.User, ud.Host
 	}
 	s := e.makeSession(addr, client, c.ConnectionID)
-	return s, s.initVariables()
+	if err := s.initVariables(); err != nil {
+		return nil, err
+	}
+	s.conn = c
+	e.sessions.add(s)
+	return s, nil
 }
 
 func (e *Engine) makeSession(addr string, client sql.Client, id uint32) *Session {
@@ -46,6 +60,12 @@ func sessionOf(ctx *sql.Context) (*Session, error) {
 		return s, nil
 	}
 	return nil, fmt.Errorf("tables cannot be used without a session (%T)", ctx.Session)
+}
+
+// transaction is the session's transaction, or nil.
+func (s *Session) transaction() *tx {
+	t, _ := s.GetTransaction().(*tx)
+	return t
 }
 
 // current returns the session's transaction, begun if need be.
@@ -74,24 +94,12 @@ func txOf(ctx *sql.Context) (*Session, *tx, error) {
 // StartTransaction begins a transaction that takes no reading before its first access.
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
 	past := s.past(ctx)
-	s.latest = &tx{e: s.e, ordering: s.ordering(ctx), readOnly: s.startsReadOnly(ctx, c) || !past.Present(), past: past, explicit: s.stmt.begin != ""}
+	s.latest = &tx{e: s.e, ordering: s.settings(ctx).ordering, readOnly: s.startsReadOnly(ctx, c) || !past.Present(), past: past, explicit: s.stmt.begin != ""}
+	s.watch(s.latest)
 	if len(s.calls) > 0 { // what the procedure did before may be committed: nothing is repeated by the node
 		s.latest.statements = 1
 	}
 	return s.latest, nil
-}
-
-// ordering is what the session's variable says.
-func (s *Session) ordering(ctx *sql.Context) txn.Ordering {
-	v, err := s.GetSessionVariable(ctx, orderingVariable)
-	if err == nil {
-		if name, ok := v.(string); ok {
-			if o, err := txn.ParseOrdering(strings.ToLower(name)); err == nil {
-				return o
-			}
-		}
-	}
-	return s.e.o.DefaultOrdering
 }
 
 // CommitTransaction implements sql.TransactionSession. After an error the transaction is over as well: the handler clears
@@ -99,10 +107,13 @@ func (s *Session) ordering(ctx *sql.Context) txn.Ordering {
 func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
 	if t, ok := t.(*tx); ok && t != nil {
 		s.used(t)
+		if t.kv != nil && !s.stmt.lockUntil.IsZero() {
+			t.kv.WaitAtMost(max(time.Millisecond, time.Until(s.stmt.lockUntil)))
+		}
 		if err := t.commit(ctx); err != nil {
 			return err
 		}
-		return s.remember(ctx, t)
+		s.remember(t)
 	}
 	return nil
 }
@@ -146,6 +157,9 @@ func (s *Session) SessionEnd() {
 		t.rollback(context.Background())
 		s.SetTransaction(nil)
 	}
+	s.e.sessions.remove(s)
+	s.running.close()
+	s.unwatch()
 }
 
 // CommandBegin implements sql.LifecycleAwareSession.

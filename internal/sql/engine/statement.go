@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
@@ -9,9 +11,12 @@ import (
 
 // statement is what belongs to one statement of a session.
 type statement struct {
-	kind statementKind
-	asOf *txn.Past // it says itself at what time it reads
-	once bool      // it speaks of the next transaction alone
+	kind  statementKind
+	query string
+	// lockUntil is when a commit of it that waits for a lock gives up. Zero: it does not say.
+	lockUntil time.Time
+	asOf      *txn.Past // it says itself at what time it reads
+	once      bool      // it speaks of the next transaction alone
 	// begin is what a BEGIN says of its transaction; empty: the statement is none.
 	begin string
 	// atCommit: the statement is the whole transaction and only inserts, so that whether keys are taken may be found out
@@ -26,6 +31,7 @@ type statement struct {
 	parents   parentChecks
 	ahead     map[uint64]*fetched // by table: what a join has read ahead
 	locks     lockPlan
+	scanLocks uint64 // scanLocksVariable
 }
 
 // rememberRowID notes under which row id a row of a keyless table was read: an update or a delete names the row by its

@@ -27,6 +27,7 @@ const keepStatements = 1000
 type statementStats struct {
 	digest  string
 	count   uint64
+	planned uint64 // executed by a plan (compiled)
 	errors  uint64
 	given   uint64 // errors 1213: transactions that the client has to repeat
 	repeats repeats
@@ -97,9 +98,8 @@ func (s *statements) digest(query string) string {
 	return text
 }
 
-// done notes the end of a statement. code is the MySQL error, or 0.
-func (s *statements) done(query string, took time.Duration, code int, r repeats) {
-	text := s.digest(query)
+// done notes the end of a statement of a digest. code is the MySQL error, or 0; planned: it was executed by a plan.
+func (s *statements) done(text string, took time.Duration, code int, r repeats, planned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.byText[text]
@@ -114,6 +114,9 @@ func (s *statements) done(query string, took time.Duration, code int, r repeats)
 	s.order.MoveToFront(e)
 	st := e.Value.(*statementStats)
 	st.count++
+	if planned {
+		st.planned++
+	}
 	if code != 0 {
 		st.errors++
 	}
@@ -133,7 +136,7 @@ func statementRows(_ *sql.Context, e *Engine) (out []sql.Row, err error) {
 	for x := e.statements.order.Front(); x != nil; x = x.Next() {
 		s := x.Value.(*statementStats)
 		ms := func(d time.Duration) float64 { return micros(d) / 1000 }
-		out = append(out, sql.Row{uint32(e.o.NodeID), s.digest, s.count, s.errors, ms(s.total), ms(s.total) / float64(s.count), ms(s.longest),
+		out = append(out, sql.Row{uint32(e.o.NodeID), s.digest, s.count, s.planned, s.errors, ms(s.total), ms(s.total) / float64(s.count), ms(s.longest),
 			s.repeats.n, s.repeats.reasons(), ms(s.repeats.lost), s.given, s.last.UTC()})
 	}
 	return out, nil

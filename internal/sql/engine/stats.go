@@ -21,6 +21,20 @@ func (s *tableStats) scanned(id, rows, bytes uint64) {
 	s.tables[id] = tableSize{rows, bytes}
 }
 
+// counted is scanned where only the number of rows became known. What they take is guessed unless it was seen before.
+func (s *tableStats) counted(id, rows uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, perRow := s.tables[id], uint64(guessedBytes)
+	if t.rows > 0 {
+		perRow = t.bytes / t.rows
+	}
+	s.tables[id] = tableSize{rows, rows * perRow}
+}
+
+// guessedBytes is what a row is taken for of which none was seen.
+const guessedBytes = 128
+
 // wrote follows inserts and deletes.
 func (s *tableStats) wrote(id uint64, rows int) {
 	s.mu.Lock()
@@ -58,6 +72,14 @@ func (s *tableStats) rows(id uint64) uint64 {
 		return t.rows
 	}
 	return unknownRows
+}
+
+// known is rows, if anything is known.
+func (s *tableStats) known(id uint64) (rows uint64, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.tables[id]
+	return t.rows, ok
 }
 
 func (s *tableStats) bytes(id uint64) uint64 {

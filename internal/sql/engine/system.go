@@ -66,7 +66,7 @@ func (d *systemDatabase) IsReadOnly() bool { return true }
 
 // GetTableNames implements sql.Database.
 func (d *systemDatabase) GetTableNames(*sql.Context) ([]string, error) {
-	return []string{"clock", "nodes", "ranges", "statements"}, nil
+	return []string{"clock", "nodes", "ranges", "statements", "transactions"}, nil
 }
 
 // GetTableInsensitive implements sql.Database.
@@ -109,9 +109,10 @@ var systemTables = []*systemTable{
 	{name: "ranges", columns: []systemColumn{{"range_id", types.Uint64}, {"start_key", textType}, {"end_key", textType}, {"leaseholder", types.Uint32},
 		{"preferred", types.Uint32}, {"replicas", textType}, {"generation", types.Uint64}, {"database_name", textType}, {"table_name", textType},
 		{"index_name", textType}}, rows: rangeRows},
-	{name: "statements", columns: []systemColumn{{"node_id", types.Uint32}, {"digest_text", textType}, {"executions", types.Uint64}, {"errors", types.Uint64},
+	{name: "statements", columns: []systemColumn{{"node_id", types.Uint32}, {"digest_text", textType}, {"executions", types.Uint64}, {"compiled", types.Uint64}, {"errors", types.Uint64},
 		{"total_ms", types.Float64}, {"mean_ms", types.Float64}, {"max_ms", types.Float64}, {"retries", types.Uint64}, {"retry_reasons", textType},
 		{"retry_ms", types.Float64}, {"deadlocks", types.Uint64}, {"last_seen", types.DatetimeMaxPrecision}}, rows: statementRows},
+	{name: "transactions", columns: transactionColumns, rows: transactionRows},
 }
 
 func instant(i clock.Instant) any { return time.Unix(0, int64(i)).UTC() }

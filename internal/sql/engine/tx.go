@@ -34,9 +34,11 @@ type tx struct {
 	base       *catalog.Snapshot // that it began from
 	wrote      bool
 	broken     bool // the statement has failed: nothing of it may be committed
+	sent       bool // rows of the present statement have left
 	statements int  // that are over: their results are with the client
 	savepoints []savepoint
 	begun      txn.Savepoint         // of the present statement
+	watched    *watchedTx            // what longitude.transactions shows
 	cleanup    []func()              // after a commit
 	expected   map[string]pendingKey // keys that the commit refuses if they are taken
 }
@@ -61,6 +63,7 @@ func (t *tx) look() *txn.Txn {
 		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks, StatsOf: t.stats})
 		t.locks = nil
 		t.begun = t.kv.Savepoint()
+		t.watched.attempt(t.kv)
 	}
 	return t.kv
 }
@@ -122,6 +125,11 @@ func (t *tx) scanMany(ctx context.Context, spans []kv.Span) ([][]txn.KeyValue, e
 	return rows, t.note(err)
 }
 
+func (t *tx) count(ctx context.Context, counts []txn.Counting, spans []kv.Span) ([][]txn.Group, [][]txn.KeyValue, error) {
+	groups, rows, err := t.attempt().Count(ctx, counts, spans)
+	return groups, rows, t.note(err)
+}
+
 func (t *tx) scanLocked(ctx context.Context, spans []kv.Span, l txn.Lock) ([][]txn.KeyValue, error) {
 	rows, err := t.attempt().ScanManyLocked(ctx, spans, l)
 	if err == nil && l.Mode != kv.NoLock {
@@ -155,7 +163,7 @@ func (t *tx) delete(key kv.Key) {
 
 // startStatement marks where a failing statement is rolled back to.
 func (t *tx) startStatement() {
-	t.failed = nil
+	t.failed, t.sent = nil, false
 	if t.kv != nil {
 		t.begun = t.kv.Savepoint()
 	}
@@ -190,6 +198,7 @@ func (t *tx) commit(ctx context.Context) error {
 	if err := t.note(t.kv.Commit(ctx)); err != nil {
 		return err
 	}
+	t.watched.become(outcomeCommitted)
 	for _, f := range t.cleanup {
 		f()
 	}
@@ -222,7 +231,7 @@ func (t *tx) rollback(ctx context.Context) {
 
 // again prepares the transaction for being repeated from its beginning.
 func (t *tx) again() *tx {
-	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age}
+	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age, watched: t.watched}
 	if t.kv != nil {
 		n.age, n.locks, n.stats = t.kv.Age(), t.kv.HandOver(), t.kv.Stats()
 	}

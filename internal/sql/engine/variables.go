@@ -45,6 +45,16 @@ func addVariables() {
 	}, &sql.MysqlSystemVariable{ // go-mysql-server knows it with the one value 1
 		Name: lockWaitVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemIntType(lockWaitVariable, 1, 1<<30, false), Default: int64(50),
+	}, &sql.MysqlSystemVariable{
+		Name: compiledVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemBoolType(compiledVariable), Default: int8(1),
+	}, &sql.MysqlSystemVariable{
+		Name: inPlaceVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemBoolType(inPlaceVariable), Default: int8(1),
+	}})
+	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&sql.MysqlSystemVariable{
+		Name: scanLocksVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemIntType(scanLocksVariable, 0, 1<<14, false), Default: int64(defaultScanLocks),
 	}})
 	sql.SystemVariables.AddSystemVariables(pastVariables())
 	sql.SystemVariables.AddSystemVariables(isolationVariables())

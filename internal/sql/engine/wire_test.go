@@ -127,9 +127,9 @@ func TestLargeResult(t *testing.T) {
 		t.Errorf("%d rows", len(got))
 	}
 	s.exec("UPDATE t SET pad = '' WHERE id = 1", "COMMIT")
-	// An error in the middle, after rows have left, ends the connection; the next one works.
-	if _, err := rows(s.root, "SELECT 1 / (id - 4000), CAST(IF(id = 4500, 'x', '{}') AS JSON), pad FROM t"); err == nil {
-		t.Error("no error")
+	// An error in the middle, after rows have left, comes as it is, and the connection goes on.
+	if _, err := rows(s.root, "SELECT 1 / (id - 4000), CAST(IF(id = 4500, 'x', '{}') AS JSON), pad FROM t"); code(err) <= 0 {
+		t.Errorf("not an error of the server's: %v", err)
 	}
 	if got := s.query("SELECT COUNT(*) FROM d.t"); got[0] != "5000" {
 		t.Error(got)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	keyspace "github.com/longitude-db/longitude/internal/keys"
 )
 
 // fold is a collation for the tests: upper and lower case are one, other characters sort by code point.
@@ -114,8 +116,12 @@ func TestKeys(t *testing.T) {
 		for c := range cols {
 			var d Datum
 			var err error
+			whole := rest
 			if d, rest, err = DecodeKey(rest, &cols[c]); err != nil {
 				t.Fatalf("%v: %v", rows[0], err)
+			}
+			if n, err := keyspace.ColumnEnd(whole, cols[c].Shape()); err != nil || n != len(whole)-len(rest) {
+				t.Fatalf("%v: its column ends at %d of %x (%v), decoding ended at %d", rows[0][c], n, whole, err, len(whole)-len(rest))
 			}
 			if cols[c].Lossy() {
 				if d.IsNull() != rows[0][c].IsNull() {
@@ -207,7 +213,10 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, which uint8) {
 		cols := columns()
 		c := &cols[int(which)%len(cols)]
-		if d, _, err := DecodeKey(b, c); err == nil && !c.Lossy() && c.Kind != Decimal {
+		n, _ := keyspace.ColumnEnd(b, c.Shape())
+		if d, rest, err := DecodeKey(b, c); err == nil && n != len(b)-len(rest) {
+			t.Fatalf("column ends at %d of %x, decoding ended at %d", n, b, len(b)-len(rest))
+		} else if err == nil && !c.Lossy() && c.Kind != Decimal {
 			if _, err := AppendKey(nil, c, d); err != nil {
 				t.Fatalf("%v was decoded and cannot be encoded: %v", d, err)
 			}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	"github.com/longitude-db/longitude/internal/keys"
 )
 
 // First bytes of a column in a key. NULL sorts before everything (C1).
@@ -84,6 +86,13 @@ func DecodeKey(key []byte, c *Column) (Datum, []byte, error) {
 	if key[0] != markValue {
 		return Datum{}, nil, fmt.Errorf("key of a %s column begins with %#x", c.Kind, key[0])
 	}
+	if c.Kind == Text && c.SortKey != nil {
+		n, err := keys.ColumnEnd(key, keys.Weights)
+		if err != nil {
+			return Datum{}, nil, err
+		}
+		return Datum{Kind: Text}, key[n:], nil
+	}
 	key = key[1:]
 	switch c.Kind {
 	case Float:
@@ -95,14 +104,27 @@ func DecodeKey(key []byte, c *Column) (Datum, []byte, error) {
 		b, rest, err := decodeBytes(key)
 		return Datum{Kind: Bytes, B: b}, rest, err
 	case Text:
-		if c.SortKey == nil {
-			b, rest, err := decodeBytes(key)
-			return Datum{Kind: Text, B: b}, rest, err
-		}
-		rest, err := skipWeights(key)
-		return Datum{Kind: Text}, rest, err
+		b, rest, err := decodeBytes(key)
+		return Datum{Kind: Text, B: b}, rest, err
 	}
 	return Datum{}, nil, fmt.Errorf("no key for kind %s", c.Kind)
+}
+
+// Shape is how the ends of the column's keys are found by those who know nothing of columns.
+func (c *Column) Shape() keys.Shape {
+	switch c.Kind {
+	case Int, Uint:
+		return keys.Integer
+	case Float:
+		return keys.Fixed
+	case Decimal:
+		return keys.Decimal
+	case Text:
+		if c.SortKey != nil {
+			return keys.Weights
+		}
+	}
+	return keys.Escaped
 }
 
 func firstChars(b []byte, n int) []byte {

@@ -23,22 +23,3 @@ func AppendWeight(dst []byte, weight int32) []byte {
 	}
 	return append(dst, 0xf8, byte(w>>24), byte(w>>16), byte(w>>8), byte(w))
 }
-
-func skipWeights(key []byte) (rest []byte, err error) {
-	for len(key) > 0 {
-		n := 1
-		switch b := key[0]; {
-		case b == 0x00:
-			return key[1:], nil
-		case b == 0x01 || b == 0xf8:
-			n = 5
-		case b >= 0xe8 && b < 0xf8:
-			n = 2
-		}
-		if len(key) < n {
-			return nil, errShort
-		}
-		key = key[n:]
-	}
-	return nil, errShort
-}

@@ -5,7 +5,8 @@
 //	    miss the removal; it blocks (Clear) only after it has released them.
 //	W2  Among writers the older wins: it aborts the younger, the younger waits. Who waits for whom is so ordered by age,
 //	    and there are no deadlocks. Readers wait for no one but the record's range.
-//	W3  Every wait ends: a writer gives up with ErrConflict after Options.Limit, as does whoever cannot reach the record.
+//	W3  Every wait ends: a writer gives up with ErrWaited after Options.Limit, or its own limit, as does whoever cannot
+//	    reach the record.
 //	W4  A transaction is passed over only if its record, asked after the intent was met, said pending, and it is bound
 //	    to commit above the read; or if it is known, from whenever, not to commit at or below the read's limit (push.go).
 //	    One whose record is staged is neither: it may be committed.
@@ -101,6 +102,7 @@ type Request struct {
 	w       *Waits
 	who     eval.Who
 	begun   time.Duration
+	limit   time.Duration
 	waiting []*group
 }
 
@@ -113,7 +115,11 @@ type group struct {
 
 // Request begins one.
 func (w *Waits) Request(q *kv.Request) *Request {
-	return &Request{w: w, who: eval.Requester(q), begun: w.o.RT.Now(), Pushed: map[kv.TxnID]clock.Timestamp{}}
+	limit := w.o.Limit
+	if q.Write != nil && q.Write.Wait > 0 {
+		limit = min(limit, q.Write.Wait)
+	}
+	return &Request{w: w, who: eval.Requester(q), begun: w.o.RT.Now(), limit: limit, Pushed: map[kv.TxnID]clock.Timestamp{}}
 }
 
 // Watch takes the conflicts that an evaluation reported. It does not block (W1).
@@ -166,7 +172,7 @@ func (r *Request) Clear() error {
 					Msg: fmt.Sprintf("an older transaction, %s, is writing there", g.Intent.Txn)}
 			}
 		}
-		if waited >= r.w.o.Limit {
+		if waited >= r.limit {
 			return r.tooLong(pending[0], waited)
 		}
 		wait = min(2*wait, maxWait)
@@ -265,7 +271,7 @@ func (r *Request) pushAll(ask []*group) []answer {
 // unreachable decides about a push that failed: it is tried again until the request's time is up.
 func (r *Request) unreachable(g *group, err error) error {
 	waited := r.w.o.RT.Now() - r.begun
-	if waited < r.w.o.Limit {
+	if waited < r.limit {
 		return nil
 	}
 	return kv.Errorf(kv.ErrUnavailable, "transaction %s is in the way at %s, and its record cannot be reached for %s: %s",
@@ -273,7 +279,7 @@ func (r *Request) unreachable(g *group, err error) error {
 }
 
 func (r *Request) tooLong(g *group, waited time.Duration) error {
-	return &kv.Error{Code: kv.ErrConflict, Key: g.Key,
+	return &kv.Error{Code: kv.ErrWaited, Key: g.Key,
 		Msg: fmt.Sprintf("waited %s for transaction %s, which is older and not finished", waited.Round(time.Millisecond), g.Intent.Txn)}
 }
 

@@ -164,7 +164,7 @@ func TestWriterGivesUp(t *testing.T) {
 	})
 	w.loop.Run(time.Minute, func() bool { return err != nil })
 	var e *kv.Error
-	if !errors.As(err, &e) || e.Code != kv.ErrConflict || string(e.Key) != "k" {
+	if !errors.As(err, &e) || e.Code != kv.ErrWaited || string(e.Key) != "k" {
 		t.Error(err)
 	}
 	if now := w.r.Now(); now < 10*time.Second || now > 11*time.Second || rounds < 8 || rounds > 11 {

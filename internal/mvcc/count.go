@@ -1,0 +1,118 @@
+package mvcc
+
+import (
+	"bytes"
+
+	"github.com/longitude-db/longitude/internal/keys"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/storage"
+)
+
+// Count is Scan in key order of which only the groups are returned, and how many rows each of them has. The budget's rows
+// are groups. Where it is spent within a group, the rest of the group comes with the rest of the span.
+func (v *View) Count(s kv.Span, b *Budget, g *kv.Grouping) (groups kv.Rows, read kv.Span, err error) {
+	return v.scan(s, b, false, func(rows *kv.Rows) error {
+		c := counter{v: v, g: g, b: b, rows: rows}
+		return c.run(s)
+	})
+}
+
+// counter counts the rows of one span.
+type counter struct {
+	v    *View
+	g    *kv.Grouping
+	b    *Budget
+	rows *kv.Rows
+	// group is how the keys of the present group begin, with which another key of the group is recognized at once: no
+	// column is the beginning of another one of its shape.
+	group []byte
+	n     int64
+}
+
+func (c *counter) run(s kv.Span) error {
+	v, tooNew := c.v, 0
+	for valid := v.it.First(); valid; {
+		k := v.it.Key()
+		n := storage.Split(k)
+		ts, err := suffixTS(k, n)
+		switch {
+		case err != nil:
+			return err
+		case ts.IsZero(): // an unversioned key
+			valid = v.it.Next()
+			continue
+		case v.o.Limit.Less(ts):
+			valid = v.skipTooNew(v.it, k[:n-1], v.o.Limit, &tooNew)
+			continue
+		case v.o.TS.Less(ts):
+			v.uncertain(k[:n-1], ts)
+			return nil
+		}
+		tooNew = 0
+		v.Newest = v.Newest.Forward(ts)
+		c.b.Keys--
+		there, err := v.present()
+		if err == nil && there {
+			err = c.count(k[:n-1])
+		}
+		if err != nil {
+			return err
+		}
+		if c.b.spent() {
+			stopAt(c.rows, kv.Span{Start: keys.Next(k[:n-1]), End: s.End})
+			break
+		}
+		valid = v.it.NextPrefix()
+	}
+	c.end()
+	return v.it.Error()
+}
+
+// present reports whether the version that the iterator is at is a value, and not a tombstone. It does not fetch it.
+func (v *View) present() (bool, error) {
+	lazy := v.it.LazyValue()
+	if lazy.Len() > 1 {
+		return true, nil
+	}
+	stored, err := v.it.ValueAndErr()
+	if err != nil {
+		return false, err
+	}
+	value, err := decodeValue(stored)
+	return value != nil, err
+}
+
+func (c *counter) count(k kv.Key) error {
+	if c.n > 0 && bytes.HasPrefix(k, c.group) {
+		c.n++
+		return nil
+	}
+	c.end()
+	end, err := keys.GroupEnd(k, c.g)
+	if err != nil {
+		return assertionf("%s", err)
+	}
+	first := c.v.mem.copy(k)
+	c.group, c.n = first[:end], 1
+	c.rows.Keys = append(c.rows.Keys, first)
+	if !c.g.First {
+		c.b.row(k, nil)
+		return nil
+	}
+	stored, err := c.v.it.ValueAndErr()
+	if err != nil {
+		return err
+	}
+	value, err := decodeValue(stored)
+	c.rows.Values = append(c.rows.Values, c.v.mem.copy(value))
+	c.b.row(k, value)
+	return err
+}
+
+// end completes the present group.
+func (c *counter) end() {
+	if c.n > 0 {
+		c.rows.Counts = append(c.rows.Counts, c.n)
+	}
+	c.n = 0
+}

@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"github.com/longitude-db/longitude/internal/sql/catalog"
+)
+
+// Statements that come again and again are executed by plans of our own, without go-mysql-server, which takes most of the
+// time that such a statement costs: it plans anew each time.
+//
+//	P1  A plan does what the ordinary path does, to the byte: its result, its effect, what the session knows afterwards. Of
+//	    whatever it is not sure, it does nothing and leaves the statement to the ordinary path (errOrdinary): errors of the
+//	    client's above all, so that there is one place that words them.
+//	P2  A plan leaves a statement before it has written anything.
+//	P3  A plan is made from the tables of one version of the catalog, and used only by transactions whose own version that is
+//	    (S4). The rest of a transaction's rules is not here: attempts, repetition, buffering, commit and failure are
+//	    execution's, for both ways.
+//	P4  A plan is made after the ordinary path has executed the statement: names and types of the result's columns are
+//	    what it has answered with.
+type compiled struct {
+	kind    statementKind
+	inserts bool   // it only adds rows
+	begin   string // what a BEGIN says of its transaction
+	counter string // the status variable that counts such statements
+	digest  string
+	version uint64
+	form    form
+}
+
+// form is one shape of statement.
+type form interface {
+	// perform executes the statement once, and gives the result to the output.
+	perform(x *execution, sc *sql.Context, given []literal) error
+}
+
+// errOrdinary says that the ordinary path has to execute the statement.
+var errOrdinary = errors.New("a plan does not know what to do")
+
+// target is the table that a plan works on.
+type target struct {
+	l  *layout
+	db *catalog.Database
+}
+
+func (t *target) table(e *Engine) *table {
+	return &table{db: &database{e: e, id: t.db.ID, name: t.db.Name, collation: t.db.Collation}, l: t.l}
+}
+
+// byPlan executes the statement by its plan, if it has one. Not done: the ordinary path has to.
+func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done bool, err error) {
+	s := x.s
+	sc := s.running.begin(ctx, s, r.query, at)
+	defer s.running.end()
+	k := s.settings(sc)
+	if !k.compilable {
+		return false, nil
+	}
+	if r.bindings != nil {
+		if !s.scratch.bound(r.query, r.bindings) {
+			return false, nil
+		}
+	} else if !k.plainText || !s.scratch.normalize(r.query) {
+		return false, nil
+	}
+	database := s.GetCurrentDatabase()
+	en := x.h.e.plans.find(database, k.sqlMode, s.scratch.text)
+	if en == nil || en.plan == nil {
+		if en == nil || x.h.e.schemas.newer(en.version) {
+			x.unknown = &planKey{database, k.sqlMode, string(s.scratch.text)}
+		}
+		return false, nil
+	}
+	p := en.plan
+	x.kind, x.query, x.digest = p.kind, r.query, p.digest
+	given := s.scratch.literals
+	x.watch()
+	err = x.repeat(sc, func() error { return x.attemptPlan(sc, p, given) })
+	if err == errOrdinary {
+		x.digest = ""
+		x.out.reset()
+		if x.h.e.schemas.newer(en.version) {
+			x.unknown = &en.key
+		}
+		return false, nil
+	}
+	x.compiled = true
+	if err != nil {
+		return true, err
+	}
+	x.setStatus(sc)
+	return true, x.out.finish(false)
+}
+
+// attemptPlan executes the statement once.
+func (x *execution) attemptPlan(sc *sql.Context, p *compiled, given []literal) (err error) {
+	defer x.h.recovered(x.query, &err)
+	s := x.s
+	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: p.kind, begin: p.begin, deferred: true}
+	s.stmt.atCommit = p.inserts && x.autocommit(sc)
+	s.calls = nil
+	s.latest = s.transaction()
+	if s.latest != nil {
+		s.latest.startStatement()
+	}
+	if p.kind != control {
+		if err := x.pin(sc, p); err != nil {
+			return err
+		}
+	}
+	err = p.form.perform(x, sc, given)
+	if err == errOrdinary {
+		return err
+	}
+	s.ClearWarnings()
+	sql.IncrementStatusVariable(sc, "Questions", 1)
+	if p.counter != "" {
+		sql.IncrementStatusVariable(sc, p.counter, 1)
+	}
+	if err != nil {
+		return err
+	}
+	if p.kind != control && x.autocommit(sc) {
+		if t := s.transaction(); t != nil {
+			if err := s.CommitTransaction(sc, t); err != nil {
+				return err
+			}
+			s.SetTransaction(nil)
+		}
+	}
+	return x.statementOver()
+}
+
+// pin begins the statement's transaction if need be and is P3.
+func (x *execution) pin(sc *sql.Context, p *compiled) error {
+	t, err := x.s.current(sc)
+	if err != nil {
+		return err
+	}
+	if t.edit != nil || p.kind == writing && t.readOnly {
+		return errOrdinary
+	}
+	sch, err := x.s.schema(sc)
+	if err != nil {
+		return err
+	}
+	if sch.snap.Meta.Version != p.version {
+		return errOrdinary
+	}
+	return nil
+}
+
+// counted is the answer of a statement that changes rows.
+func (x *execution) counted(r types.OkResult) {
+	x.s.GetLastQueryInfo().RowCount.Store(int64(r.RowsAffected))
+	x.out.ok(r)
+}
+
+// controlled is the answer of a statement about transactions: for go-mysql-server it is a result without rows.
+func (x *execution) controlled() {
+	i := x.s.GetLastQueryInfo()
+	i.RowCount.Store(-1)
+	i.FoundRows.Store(0)
+	x.out.begin(nil)
+}
+
+type beginForm struct{}
+
+func (beginForm) perform(x *execution, sc *sql.Context, _ []literal) error {
+	s := x.s
+	if t := s.transaction(); t != nil {
+		if err := s.CommitTransaction(sc, t); err != nil {
+			return err
+		}
+	}
+	t, err := s.StartTransaction(sc, sql.ReadWrite)
+	if err != nil {
+		return err
+	}
+	s.SetTransaction(t)
+	s.SetIgnoreAutoCommit(true)
+	x.controlled()
+	return nil
+}
+
+type commitForm struct{}
+
+func (commitForm) perform(x *execution, sc *sql.Context, _ []literal) error {
+	if t := x.s.transaction(); t != nil {
+		if err := x.s.CommitTransaction(sc, t); err != nil {
+			return err
+		}
+	}
+	x.s.SetIgnoreAutoCommit(false)
+	x.s.SetTransaction(nil)
+	x.controlled()
+	return nil
+}
+
+type rollbackForm struct{}
+
+func (rollbackForm) perform(x *execution, sc *sql.Context, _ []literal) error {
+	if t := x.s.transaction(); t != nil {
+		if err := x.s.Rollback(sc, t); err != nil {
+			return err
+		}
+	}
+	x.s.SetIgnoreAutoCommit(false)
+	x.s.SetTransaction(nil)
+	x.controlled()
+	return nil
+}

@@ -1,0 +1,209 @@
+package engine
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"github.com/longitude-db/longitude/internal/keys"
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/rowcodec"
+	"github.com/longitude-db/longitude/internal/txn"
+)
+
+// keyCondition fixes the primary key of the rows that are wanted.
+type keyCondition struct {
+	l      *layout
+	assign []assign // of each column of the key
+	keys   [][]operand
+}
+
+// find encodes the keys, in order and each once. False: leave it to the ordinary path.
+func (k *keyCondition) find(sc *sql.Context, given []literal) ([]kv.Key, bool) {
+	out := make([]kv.Key, len(k.keys))
+	for i, key := range k.keys {
+		b := append(make(kv.Key, 0, len(k.l.primary.prefix)+32), k.l.primary.prefix...)
+		for j := range key {
+			v, ok := key[j].literal(given)
+			if !ok {
+				return nil, false
+			}
+			d, ok := k.assign[j](sc, v)
+			if !ok {
+				return nil, false
+			}
+			var err error
+			if b, err = rowcodec.AppendKey(b, &k.l.primary.parts[j].col, d); err != nil {
+				return nil, false
+			}
+		}
+		out[i] = b
+	}
+	if len(out) > 1 {
+		slices.SortFunc(out, kv.Key.Compare)
+		out = slices.CompactFunc(out, func(a, b kv.Key) bool { return bytes.Equal(a, b) })
+	}
+	return out, true
+}
+
+// selectForm is SELECT of rows by their primary keys.
+type selectForm struct {
+	target
+	where   *keyCondition
+	limit   *operand
+	columns []resultColumn
+	schema  sql.Schema
+	fields  atomic.Pointer[fieldsFor]
+}
+
+// fieldsFor are the descriptions of the result's columns, for a character set of results.
+type fieldsFor struct {
+	results sql.CharacterSetID
+	fields  []*querypb.Field
+}
+
+func (f *selectForm) describe(sc *sql.Context, results sql.CharacterSetID) []*querypb.Field {
+	if known := f.fields.Load(); known != nil && known.results == results {
+		return known.fields
+	}
+	made := &fieldsFor{results, resultFields(sc, f.schema)}
+	f.fields.Store(made)
+	return made.fields
+}
+
+// most is what LIMIT says; -1: nothing. False: leave it to the ordinary path.
+func (f *selectForm) most(given []literal) (int, bool) {
+	if f.limit == nil {
+		return -1, true
+	}
+	v, ok := f.limit.literal(given)
+	if !ok || v.kind != intLiteral {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(v.text), 10, 31)
+	return int(n), err == nil && n > 0
+}
+
+func (f *selectForm) perform(x *execution, sc *sql.Context, given []literal) error {
+	most, ok := f.most(given)
+	if !ok {
+		return errOrdinary
+	}
+	ks, ok := f.where.find(sc, given)
+	if !ok {
+		return errOrdinary
+	}
+	t := x.s.transaction()
+	values, err := t.getMany(sc, ks)
+	if err != nil {
+		return err
+	}
+	out := f.open(x, sc)
+	for i, v := range values {
+		if len(v) == 0 {
+			continue
+		}
+		if most == out.rows {
+			break
+		}
+		if err := out.row(ks[i], v); err != nil {
+			return err
+		}
+	}
+	out.close()
+	return nil
+}
+
+// opened is a result being filled.
+type opened struct {
+	f     *selectForm
+	x     *execution
+	sc    *sql.Context
+	plain bool
+	buf   []byte
+	rows  int
+}
+
+func (f *selectForm) open(x *execution, sc *sql.Context) *opened {
+	results := x.s.settings(sc).results
+	x.out.begin(f.describe(sc, results))
+	return &opened{f: f, x: x, sc: sc, plain: plainResults(results)}
+}
+
+func (o *opened) row(key kv.Key, value []byte) error {
+	l := o.f.l
+	d, err := l.decodeRow(key, value)
+	if err != nil {
+		return err
+	}
+	row := make([]sqltypes.Value, len(o.f.columns))
+	for i := range o.f.columns {
+		c := &o.f.columns[i]
+		if row[i], o.buf, err = c.value(o.sc, l, d[c.at], o.plain, o.buf); err != nil {
+			return err
+		}
+	}
+	o.rows++
+	return o.x.out.row(o.sc, row, false)
+}
+
+func (o *opened) close() {
+	i := o.x.s.GetLastQueryInfo()
+	i.RowCount.Store(-1)
+	i.FoundRows.Store(int64(o.rows))
+}
+
+// rangeForm is SELECT of the first rows from a key on.
+type rangeForm struct {
+	*selectForm
+	from   operand
+	beyond bool // without the key itself
+	assign assign
+}
+
+func (f *rangeForm) perform(x *execution, sc *sql.Context, given []literal) error {
+	most, ok := f.most(given)
+	if !ok {
+		return errOrdinary
+	}
+	v, ok := f.from.literal(given)
+	if !ok {
+		return errOrdinary
+	}
+	d, ok := f.assign(sc, v)
+	if !ok {
+		return errOrdinary
+	}
+	prefix := f.l.primary.prefix
+	start, err := rowcodec.AppendKey(slices.Clone(prefix), &f.l.primary.parts[0].col, d)
+	if err != nil {
+		return errOrdinary
+	}
+	if f.beyond {
+		start = keys.PrefixEnd(start)
+	}
+	t := x.s.transaction()
+	scan := t.attempt().Scan(sc, kv.Span{Start: start, End: keys.PrefixEnd(prefix)}, txn.ScanOptions{Limit: most})
+	out := f.open(x, sc)
+	for {
+		rows, err := scan.Next(sc)
+		if err != nil {
+			return t.note(err)
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, r := range rows {
+			if err := out.row(r.Key, r.Value); err != nil {
+				return err
+			}
+		}
+	}
+	out.close()
+	return nil
+}

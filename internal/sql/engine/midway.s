@@ -1,0 +1,1 @@
+// Empty: with it the compiler accepts functions without a body, which midway.go links to.

@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"strconv"
+	"unsafe"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"github.com/longitude-db/longitude/internal/sql/rowcodec"
+)
+
+type sqltypesType = querypb.Type
+
+// bytesAsString is a text for a function that does not keep it.
+func bytesAsString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// resultColumn is a column of a compiled SELECT.
+type resultColumn struct {
+	at   int
+	typ  sql.Type
+	wire querypb.Type
+	kind rowcodec.Kind
+	// direct: whole numbers, and texts and bytes that go out as they are kept, need no detour by the engine's values.
+	direct bool
+}
+
+func (l *layout) resultColumn(at int) resultColumn {
+	typ := l.schema.Schema[at].Type
+	c := resultColumn{at: at, typ: typ, wire: typ.Type(), kind: l.columns[at].Kind}
+	switch {
+	case c.wire == sqltypes.Year, c.wire == sqltypes.Bit, c.wire == sqltypes.Enum, c.wire == sqltypes.Set:
+	case sqltypes.IsIntegral(c.wire):
+		c.direct = integers[c.wire.String()].high != 0
+	case c.kind == rowcodec.Text:
+		ct, ok := typ.(sql.TypeWithCollation)
+		c.direct = ok && ct.Collation().CharacterSet() == sql.CharacterSet_utf8mb4
+	case c.wire == sqltypes.VarBinary, c.wire == sqltypes.Blob:
+		c.direct = true
+	}
+	return c
+}
+
+// value is a datum as it is sent. Digits are put behind buf, which is returned.
+func (c *resultColumn) value(ctx *sql.Context, l *layout, d rowcodec.Datum, plain bool, buf []byte) (sqltypes.Value, []byte, error) {
+	if d.IsNull() {
+		return sqltypes.NULL, buf, nil
+	}
+	if c.direct {
+		switch c.kind {
+		case rowcodec.Int:
+			from := len(buf)
+			buf = strconv.AppendInt(buf, d.I, 10)
+			return sqltypes.MakeTrusted(c.wire, buf[from:len(buf):len(buf)]), buf, nil
+		case rowcodec.Uint:
+			from := len(buf)
+			buf = strconv.AppendUint(buf, d.U, 10)
+			return sqltypes.MakeTrusted(c.wire, buf[from:len(buf):len(buf)]), buf, nil
+		case rowcodec.Bytes:
+			return sqltypes.MakeTrusted(c.wire, d.B), buf, nil
+		case rowcodec.Text:
+			if plain {
+				return sqltypes.MakeTrusted(c.wire, d.B), buf, nil
+			}
+		}
+	}
+	v, err := l.decode[c.at](d)
+	if err != nil {
+		return sqltypes.Value{}, buf, err
+	}
+	out, err := c.typ.SQL(ctx, nil, v)
+	return out, buf, err
+}
+
+// plainResults reports whether texts are sent as they are kept.
+func plainResults(cs sql.CharacterSetID) bool {
+	return cs == sql.CharacterSet_Unspecified || cs == sql.CharacterSet_binary || cs == sql.CharacterSet_utf8mb4
+}
