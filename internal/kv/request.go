@@ -193,6 +193,9 @@ type WriteRequest struct {
 	// marks that it may still go back to, ascending (see Intent.Earlier). Of more than MaxMarks these are the newest.
 	Ignored []SeqRange `msg:"ig,omitempty"`
 	Marks   []uint64   `msg:"mk,omitempty"`
+	// NotAfter: a one-phase commit without a record is not evaluated any more when this may be past. Its coordinator says that
+	// nothing was written only after it certainly is. Zero: at any time.
+	NotAfter clock.Instant `msg:"na"`
 	// Owner of the transaction's locks, if it has any; otherwise Txn and Start stand in the queues of keys.
 	Owner *LockOwner `msg:"ow,omitempty"`
 	// Wait bounds the waiting for locks and for older transactions; then the answer is ErrWaited. 0: as long as the range
@@ -367,12 +370,16 @@ type HeartbeatRequest struct {
 // InlineRequest reads or changes unversioned keys (meta and system): if Swap is set, compare and swap on Key; otherwise
 // read Span, at most Limit entries.
 type InlineRequest struct {
-	Swap   bool   `msg:"w,omitempty"`
-	Key    Key    `msg:"k,omitempty"`
-	Expect []byte `msg:"x,omitempty"` // empty: the key must be absent
-	Value  []byte `msg:"v,omitempty"` // empty: remove it
-	Span   Span   `msg:"s"`
-	Limit  int    `msg:"l,omitempty"`
+	Swap bool `msg:"w,omitempty"`
+	// ID names a swap, and Start is when it was first sent: a copy is answered with what became of the first, by a record beside
+	// the key (as that of a transaction), and refused with ErrTooOld when records of that time are gone.
+	ID     TxnID           `msg:"i"`
+	Start  clock.Timestamp `msg:"st"`
+	Key    Key             `msg:"k,omitempty"`
+	Expect []byte          `msg:"x,omitempty"` // empty: the key must be absent
+	Value  []byte          `msg:"v,omitempty"` // empty: remove it
+	Span   Span            `msg:"s"`
+	Limit  int             `msg:"l,omitempty"`
 }
 
 // InlineResponse holds what a read found, or whether a swap was done (if not, Values[0] is the present value).

@@ -1818,8 +1818,8 @@ func (z *HeartbeatRequest) Msgsize() (s int) {
 func (z *InlineRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(6)
-	var zb0001Mask uint8 /* 6 bits */
+	zb0001Len := uint32(8)
+	var zb0001Mask uint8 /* 8 bits */
 	_ = zb0001Mask
 	if z.Swap == false {
 		zb0001Len--
@@ -1827,19 +1827,19 @@ func (z *InlineRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	if z.Key == nil {
 		zb0001Len--
-		zb0001Mask |= 0x2
+		zb0001Mask |= 0x8
 	}
 	if z.Expect == nil {
 		zb0001Len--
-		zb0001Mask |= 0x4
+		zb0001Mask |= 0x10
 	}
 	if z.Value == nil {
 		zb0001Len--
-		zb0001Mask |= 0x8
+		zb0001Mask |= 0x20
 	}
 	if z.Limit == 0 {
 		zb0001Len--
-		zb0001Mask |= 0x20
+		zb0001Mask |= 0x80
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -1851,17 +1851,27 @@ func (z *InlineRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			o = append(o, 0xa1, 0x77)
 			o = msgp.AppendBool(o, z.Swap)
 		}
-		if (zb0001Mask & 0x2) == 0 { // if not omitted
+		// string "i"
+		o = append(o, 0xa1, 0x69)
+		o = msgp.AppendBytes(o, (z.ID)[:])
+		// string "st"
+		o = append(o, 0xa2, 0x73, 0x74)
+		o, err = (*wireTimestamp)(&z.Start).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Start")
+			return
+		}
+		if (zb0001Mask & 0x8) == 0 { // if not omitted
 			// string "k"
 			o = append(o, 0xa1, 0x6b)
 			o = msgp.AppendBytes(o, []byte(z.Key))
 		}
-		if (zb0001Mask & 0x4) == 0 { // if not omitted
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
 			// string "x"
 			o = append(o, 0xa1, 0x78)
 			o = msgp.AppendBytes(o, z.Expect)
 		}
-		if (zb0001Mask & 0x8) == 0 { // if not omitted
+		if (zb0001Mask & 0x20) == 0 { // if not omitted
 			// string "v"
 			o = append(o, 0xa1, 0x76)
 			o = msgp.AppendBytes(o, z.Value)
@@ -1873,7 +1883,7 @@ func (z *InlineRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Span")
 			return
 		}
-		if (zb0001Mask & 0x20) == 0 { // if not omitted
+		if (zb0001Mask & 0x80) == 0 { // if not omitted
 			// string "l"
 			o = append(o, 0xa1, 0x6c)
 			o = msgp.AppendInt(o, z.Limit)
@@ -1909,6 +1919,18 @@ func (z *InlineRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 			zb0001Mask |= 0x1
+		case "i":
+			bts, err = msgp.ReadExactBytes(bts, (z.ID)[:])
+			if err != nil {
+				err = msgp.WrapError(err, "ID")
+				return
+			}
+		case "st":
+			bts, err = (*wireTimestamp)(&z.Start).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Start")
+				return
+			}
 		case "k":
 			{
 				var zb0002 []byte
@@ -1979,7 +2001,7 @@ func (z *InlineRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *InlineRequest) Msgsize() (s int) {
-	s = 1 + 2 + msgp.BoolSize + 2 + msgp.BytesPrefixSize + len([]byte(z.Key)) + 2 + msgp.BytesPrefixSize + len(z.Expect) + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + z.Span.Msgsize() + 2 + msgp.IntSize
+	s = 1 + 2 + msgp.BoolSize + 2 + msgp.ArrayHeaderSize + (16 * (msgp.ByteSize)) + 3 + (*wireTimestamp)(&z.Start).Msgsize() + 2 + msgp.BytesPrefixSize + len([]byte(z.Key)) + 2 + msgp.BytesPrefixSize + len(z.Expect) + 2 + msgp.BytesPrefixSize + len(z.Value) + 2 + z.Span.Msgsize() + 2 + msgp.IntSize
 	return
 }
 
@@ -10090,8 +10112,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(17)
-	var zb0001Mask uint32 /* 17 bits */
+	zb0001Len := uint32(18)
+	var zb0001Mask uint32 /* 18 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -10115,15 +10137,15 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	if z.Owner == nil {
 		zb0001Len--
-		zb0001Mask |= 0x4000
+		zb0001Mask |= 0x8000
 	}
 	if z.Wait == 0 {
 		zb0001Len--
-		zb0001Mask |= 0x8000
+		zb0001Mask |= 0x10000
 	}
 	if z.Fresh == nil {
 		zb0001Len--
-		zb0001Mask |= 0x10000
+		zb0001Mask |= 0x20000
 	}
 	// variable map header, size zb0001Len
 	o = msgp.AppendMapHeader(o, zb0001Len)
@@ -10238,7 +10260,14 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				o = msgp.AppendUint64(o, z.Marks[za0005])
 			}
 		}
-		if (zb0001Mask & 0x4000) == 0 { // if not omitted
+		// string "na"
+		o = append(o, 0xa2, 0x6e, 0x61)
+		o, err = (*wireInstant)(&z.NotAfter).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "NotAfter")
+			return
+		}
+		if (zb0001Mask & 0x8000) == 0 { // if not omitted
 			// string "ow"
 			o = append(o, 0xa2, 0x6f, 0x77)
 			if z.Owner == nil {
@@ -10251,12 +10280,12 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x8000) == 0 { // if not omitted
+		if (zb0001Mask & 0x10000) == 0 { // if not omitted
 			// string "lw"
 			o = append(o, 0xa2, 0x6c, 0x77)
 			o = msgp.AppendDuration(o, z.Wait)
 		}
-		if (zb0001Mask & 0x10000) == 0 { // if not omitted
+		if (zb0001Mask & 0x20000) == 0 { // if not omitted
 			// string "fr"
 			o = append(o, 0xa2, 0x66, 0x72)
 			if z.Fresh == nil {
@@ -10510,6 +10539,12 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x10
+		case "na":
+			bts, err = (*wireInstant)(&z.NotAfter).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "NotAfter")
+				return
+			}
 		case "ow":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -10631,7 +10666,7 @@ func (z *WriteRequest) Msgsize() (s int) {
 	for za0003 := range z.Puts {
 		s += z.Puts[za0003].Msgsize()
 	}
-	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Ignored) * (5 + msgp.Uint64Size + msgp.Uint64Size)) + 3 + msgp.ArrayHeaderSize + (len(z.Marks) * (msgp.Uint64Size)) + 3
+	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Ignored) * (5 + msgp.Uint64Size + msgp.Uint64Size)) + 3 + msgp.ArrayHeaderSize + (len(z.Marks) * (msgp.Uint64Size)) + 3 + (*wireInstant)(&z.NotAfter).Msgsize() + 3
 	if z.Owner == nil {
 		s += msgp.NilSize
 	} else {

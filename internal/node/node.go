@@ -144,7 +144,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		closesIn = n.Store.ClosesIn
 	}
 	n.Router = route.New(route.Options{
-		RT: n.rt, Node: n.self.ID, Local: n.Store.Execute, Transport: o.Transport,
+		RT: n.rt, Node: n.self.ID, Local: n.Store.Execute, Transport: o.Transport, Now: o.Clock.Now,
 		FirstRange: func() *kv.RangeDescriptor {
 			if d, ok := n.Cluster.FirstRange(); ok {
 				return &d

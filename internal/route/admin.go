@@ -138,14 +138,10 @@ func (r *Router) publish(ctx context.Context, d *kv.RangeDescriptor) error {
 	}
 	deadline := r.deadline(ctx)
 	ctx = WithDeadline(ctx, deadline)
-	var have []byte // a new key is the common case, and a wrong guess is answered with the value
-	for try := 0; ; try++ {
-		done, now, err := r.swap(ctx, key, have, value)
-		if err != nil || done {
-			return err
-		}
-		if len(now) > 0 {
-			old, err := decode(now)
+	have, err := r.loadKey(ctx, key)
+	for try := 0; err == nil; try++ {
+		if len(have) > 0 {
+			old, err := decode(have)
 			if err != nil {
 				return kv.Errorf(kv.ErrInternal, "meta key %s holds a descriptor that cannot be read: %v", key, err)
 			}
@@ -153,11 +149,15 @@ func (r *Router) publish(ctx context.Context, d *kv.RangeDescriptor) error {
 				return nil
 			}
 		}
-		have = now
-		if try > 0 {
+		var done bool
+		if done, have, err = r.swap(ctx, key, have, value); done {
+			return nil
+		}
+		if try > 0 && err == nil {
 			if e := r.pause(ctx, try, deadline); e != nil {
 				return kv.Errorf(kv.ErrUnavailable, "publishing %s: %s", d, e.Msg)
 			}
 		}
 	}
+	return err
 }

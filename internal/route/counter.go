@@ -16,7 +16,7 @@ const (
 )
 
 // Increment takes n numbers from a system counter and returns the first; a new counter begins with 1. Numbers are never
-// given twice, but some may be lost: a swap that was done and not answered is not recognised as one's own.
+// given twice, but some may be lost: those of a swap of which it is not known whether it was done.
 func (r *Router) Increment(ctx context.Context, name string, n uint64) (first uint64, err error) {
 	return r.allocate(ctx, name, n, 0)
 }
@@ -50,9 +50,20 @@ func (r *Router) allocate(ctx context.Context, name string, n, floor uint64) (fi
 	}
 }
 
-// swap compares and swaps an unversioned key. If it was not done, now is the present value.
+func (r *Router) newID() (id kv.TxnID) {
+	binary.LittleEndian.PutUint64(id[:], r.o.RT.Uint64())
+	binary.LittleEndian.PutUint64(id[8:], r.o.RT.Uint64())
+	return id
+}
+
+// swap compares and swaps an unversioned key, at most once, however often it is sent. If it was not done, now is the present
+// value.
 func (r *Router) swap(ctx context.Context, key kv.Key, expect, value []byte) (done bool, now []byte, err error) {
-	resp, err := r.Do(ctx, key, kv.Request{Inline: &kv.InlineRequest{Swap: true, Key: key, Expect: expect, Value: value}})
+	start, err := r.o.Now()
+	if err != nil {
+		return false, nil, kv.Errorf(kv.ErrFenced, "the clock gives no reading that a swap could be told from older ones by: %v", err)
+	}
+	resp, err := r.Do(ctx, key, kv.Request{Inline: &kv.InlineRequest{Swap: true, ID: r.newID(), Start: start.Start(), Key: key, Expect: expect, Value: value}})
 	if err != nil {
 		return false, nil, err
 	}
@@ -67,7 +78,10 @@ func (r *Router) swap(ctx context.Context, key kv.Key, expect, value []byte) (do
 
 // Load returns a named system value, nil if there is none.
 func (r *Router) Load(ctx context.Context, name string) ([]byte, error) {
-	key := keys.System(name)
+	return r.loadKey(ctx, keys.System(name))
+}
+
+func (r *Router) loadKey(ctx context.Context, key kv.Key) ([]byte, error) {
 	resp, err := r.Do(ctx, key, kv.Request{Inline: &kv.InlineRequest{Span: kv.Point(key), Limit: 1}})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/rt"
@@ -24,6 +25,7 @@ type fleet struct {
 	busy   map[kv.NodeID]int  // answers this often that it is not available
 	mute   map[kv.NodeID]int  // executes this often without an answer
 	inline map[string][]byte
+	swaps  map[kv.TxnID]bool // by name: whether it was done
 	trace  []string
 }
 
@@ -36,11 +38,11 @@ type held struct {
 func newFleet() *fleet {
 	loop := eventloop.New(1)
 	return &fleet{loop: loop, rt: loop.Runtime("test"), silent: map[kv.NodeID]bool{}, dead: map[kv.NodeID]bool{}, busy: map[kv.NodeID]int{},
-		mute: map[kv.NodeID]int{}, inline: map[string][]byte{}}
+		mute: map[kv.NodeID]int{}, inline: map[string][]byte{}, swaps: map[kv.TxnID]bool{}}
 }
 
 func (f *fleet) router(self kv.NodeID) *Router {
-	return New(Options{RT: f.rt, Node: self, Transport: f, Limit: 5 * time.Second, CallLimit: 500 * time.Millisecond,
+	return New(Options{RT: f.rt, Node: self, Transport: f, Limit: 5 * time.Second, Now: f.now, CallLimit: 500 * time.Millisecond,
 		Local:      func(b *kv.Batch) *kv.BatchReply { return f.execute(self, b) },
 		FirstRange: func() *kv.RangeDescriptor { d := f.ranges[0].desc; return &d },
 		Alive:      func(n kv.NodeID) bool { return !f.dead[n] }})
@@ -188,6 +190,13 @@ func (f *fleet) doInline(q *kv.InlineRequest) *kv.InlineResponse {
 	out := &kv.InlineResponse{}
 	if q.Swap {
 		have := f.inline[string(q.Key)]
+		if done, known := f.swaps[q.ID]; known {
+			if out.Swapped = done; !done {
+				out.Values = [][]byte{have}
+			}
+			return out
+		}
+		f.swaps[q.ID] = bytes.Equal(have, q.Expect)
 		if !bytes.Equal(have, q.Expect) {
 			out.Values = [][]byte{have}
 			return out
@@ -201,6 +210,11 @@ func (f *fleet) doInline(q *kv.InlineRequest) *kv.InlineResponse {
 		}
 	}
 	return out
+}
+
+func (f *fleet) now() (clock.Interval, error) {
+	at := clock.Instant(time.Hour + f.loop.Now())
+	return clock.Interval{Earliest: at, Latest: at}, nil
 }
 
 func (f *fleet) publish(d *kv.RangeDescriptor) {

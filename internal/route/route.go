@@ -29,6 +29,8 @@ type Options struct {
 	// Local executes a batch on this node. Nil: the router belongs to no node, and everything goes over the Transport.
 	Local     func(*kv.Batch) *kv.BatchReply
 	Transport kv.Transport
+	// Now reads the clock: swaps of unversioned keys say when they were first sent.
+	Now func() (clock.Interval, error)
 	// FirstRange is the range that holds meta, as far as is known (nil: not yet). It is where every lookup begins.
 	FirstRange func() *kv.RangeDescriptor
 	// Alive says whether a node was heard of lately. Nodes that were not are asked last, and an answer from them is

@@ -59,6 +59,9 @@ func (s scope) sent(messages int) {
 	}
 }
 
+// Deadline is when requests under a context stop being tried, by the runtime's clock.
+func (r *Router) Deadline(ctx context.Context) time.Duration { return r.deadline(ctx) }
+
 // deadline is when requests under this context stop being tried.
 func (r *Router) deadline(ctx context.Context) time.Duration {
 	at := r.o.RT.Now() + r.o.Limit

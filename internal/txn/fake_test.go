@@ -123,7 +123,7 @@ func (w *world) addNode(id kv.NodeID, offset, eps time.Duration, o DBOptions) *f
 		n.rt = w.base
 	}
 	n.router = route.New(route.Options{RT: n.rt, Node: id, Local: func(b *kv.Batch) *kv.BatchReply { return w.execute(n, b) },
-		Transport: fakeTransport{n}, CallLimit: 300 * time.Millisecond, FirstRange: func() *kv.RangeDescriptor {
+		Transport: fakeTransport{n}, Now: n.reading, CallLimit: 300 * time.Millisecond, FirstRange: func() *kv.RangeDescriptor {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			d := w.ranges[0].desc

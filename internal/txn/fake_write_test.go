@@ -19,6 +19,12 @@ func (w *world) write(n *fakeNode, rg *fakeRange, q *kv.WriteRequest) (kv.Respon
 			return kv.Response{Err: kv.Errorf(kv.ErrAborted, "record")}, false
 		}
 	}
+	if now, _ := n.reading(); q.OnePhase && q.NotAfter != 0 && now.Latest >= q.NotAfter && !w.refuse["deadlines"] {
+		return kv.Response{Err: kv.Errorf(kv.ErrUnavailable, "too late")}, false
+	}
+	if w.refuse["leases"] {
+		return kv.Response{Err: kv.Errorf(kv.ErrUnavailable, "no lease")}, false
+	}
 	if w.deny != nil {
 		if err := w.deny(q); err != nil {
 			return kv.Response{Err: err}, false

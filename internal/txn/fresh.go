@@ -103,18 +103,15 @@ func (f *fetching) placed(q *kv.ReadRequest, resp *kv.ReadResponse, node kv.Node
 	return nil
 }
 
-// placeWrite completes a one-phase commit, of a transaction that has read nothing, for the node that it is sent to.
-func (t *Txn) placeWrite(to kv.NodeID, q *kv.Request) {
-	t.stampLaid(to, q)
+// placeWrite lets the leaseholder place a one-phase commit, if the transaction has read nothing.
+func (t *Txn) placeWrite(to kv.NodeID) *kv.Fresh {
 	t.mu.Lock()
 	ok := t.placeable()
 	t.mu.Unlock()
 	if !ok {
-		return
+		return nil
 	}
-	w := *q.Write
-	w.Fresh = t.fresh(to, !t.db.o.Unsafe.NoCommitWait)
-	q.Write = &w
+	return t.fresh(to, !t.db.o.Unsafe.NoCommitWait)
 }
 
 // committedAt takes over where a commit has landed. Below r it can be only if the leaseholder has placed the transaction.

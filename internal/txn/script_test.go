@@ -184,10 +184,11 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 		d := dur(a[0])
 		s.w.latency = func() time.Duration { return d }
 	// without notes: nodes do not hear that an intent commits above where it was laid. resolves: intents stay as they are.
+	// leases: no range evaluates a write. deadlines: a commit that was given up may be. with leases takes it back.
 	// placing, latest, marks, waits: leaseholders place no transactions; or below latest, or unmarked, or call what they have
 	// read or written past without waiting.
-	case "without":
-		s.w.refuse[a[0]] = true
+	case "without", "with":
+		s.w.refuse[a[0]] = cmd == "without"
 	// hold q: writes to q are on their way until free q
 	case "hold", "free":
 		s.w.held[string(key(a[0]))] = cmd == "hold"

@@ -55,7 +55,7 @@ func Latches(q *kv.Request) (out []latch.Latch) {
 	case q.Heartbeat != nil:
 		out = append(out, recordLatch(q.Heartbeat.Anchor, q.Heartbeat.Txn))
 	case q.Inline != nil && q.Inline.Swap:
-		out = append(out, latch.Write(q.Inline.Key, clock.Timestamp{}))
+		out = append(out, latch.Write(q.Inline.Key, clock.Timestamp{}), recordLatch(q.Inline.Key, q.Inline.ID))
 	case q.Inline != nil:
 		out = append(out, latch.Latch{Span: q.Inline.Span})
 	}

@@ -32,7 +32,7 @@ func TestLatchesAndBounds(t *testing.T) {
 		{"push", kv.Request{Push: &kv.PushRequest{Txn: id, Anchor: kv.Key("b")}}, record, false},
 		{"heartbeat", kv.Request{Heartbeat: &kv.HeartbeatRequest{Txn: id, Anchor: kv.Key("b")}}, record, false},
 		{"resolve", kv.Request{Resolve: &kv.ResolveRequest{Keys: []kv.Key{kv.Key("c"), kv.Key("m\xff")}}}, `w "c", w "m\xff"`, false},
-		{"swap", kv.Request{Inline: &kv.InlineRequest{Swap: true, Key: kv.Key("c")}}, `w "c"`, false},
+		{"swap", kv.Request{Inline: &kv.InlineRequest{Swap: true, ID: id, Key: kv.Key("b")}}, `w "b", ` + record, false},
 		{"inline read across the end", kv.Request{Inline: &kv.InlineRequest{Span: kv.Span{Start: kv.Key("c"), End: kv.Key("o")}}}, `r ["c","o")`, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

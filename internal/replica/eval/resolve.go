@@ -50,10 +50,30 @@ func (ev *evaluation) inline(q *kv.InlineRequest) error {
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(present, q.Expect) {
-		resp.Values = [][]byte{present}
+	rec, err := mvcc.GetRecord(ev.env.Reader, q.Key, q.ID)
+	switch {
+	case err != nil:
+		return err
+	case q.ID.IsZero():
+		return kv.Errorf(kv.ErrInternal, "a swap of %s without a name", q.Key)
+	case rec != nil: // V4
+		if resp.Swapped = rec.State == kv.Committed; !resp.Swapped {
+			resp.Values = [][]byte{present}
+		}
 		return nil
 	}
-	resp.Swapped = true
+	if err := ev.refuseOld(q.Start); err != nil {
+		return err
+	}
+	// A swap that is refused is remembered, too: its copy may come when the key has the value that was expected.
+	done := &kv.Record{State: kv.Aborted, Start: q.Start, Touched: ev.env.Now.Earliest}
+	if !bytes.Equal(present, q.Expect) {
+		resp.Values = [][]byte{present}
+		return mvcc.PutRecord(&ev.batch, q.Key, q.ID, done)
+	}
+	resp.Swapped, done.State = true, kv.Committed
+	if err := mvcc.PutRecord(&ev.batch, q.Key, q.ID, done); err != nil {
+		return err
+	}
 	return mvcc.PutInline(&ev.batch, q.Key, q.Value)
 }

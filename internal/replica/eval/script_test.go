@@ -41,6 +41,7 @@ type script struct {
 	start   map[string]clock.Timestamp // of transactions
 	anchor  map[string]kv.Key
 	refused bool // the last request
+	swaps   int  // without a name
 }
 
 func newScript(t *testing.T) *script {
@@ -174,7 +175,7 @@ func (s *script) request(d args) (*kv.Request, error) {
 	case "write", "commit":
 		q := &kv.WriteRequest{Txn: id, Start: start, Anchor: anchor, ReadTS: d.ts("r"), CommitTS: d.ts("c").Forward(d.ts("r")),
 			OnePhase: d.Cmd == "commit", CanForward: d.HasArg("canforward"), Until: d.ts("until"), Laid: clock.Instant(d.ts("laid").Wall), Puts: d.puts(),
-			Ignored: d.ranges("ignored")}
+			NotAfter: clock.Instant(d.ts("notafter").Wall), Ignored: d.ranges("ignored")}
 		for i := range q.Puts {
 			q.Puts[i].Seq = uint64(d.num("seq"))
 		}
@@ -246,9 +247,18 @@ func (s *script) request(d args) (*kv.Request, error) {
 
 	// swap k from=old to=new (either may be left out: absent)
 	case "swap":
-		return &kv.Request{Inline: &kv.InlineRequest{Swap: true, Key: parseKey(d.first()), Expect: []byte(d.str("from")), Value: []byte(d.str("to"))}}, nil
+		return &kv.Request{Inline: &kv.InlineRequest{Swap: true, ID: s.swapID(d.str("id")), Start: d.ts("start"), Key: parseKey(d.first()), Expect: []byte(d.str("from")), Value: []byte(d.str("to"))}}, nil
 	}
 	return nil, fmt.Errorf("no command %q", d.Cmd)
+}
+
+// swapID is the name given, or one of its own.
+func (s *script) swapID(name string) kv.TxnID {
+	if name == "" {
+		s.swaps++
+		name = fmt.Sprintf("swap %d", s.swaps)
+	}
+	return txnID(name)
 }
 
 func describe(q *kv.Request, r *Result) string {
