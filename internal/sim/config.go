@@ -184,6 +184,9 @@ func Draw(seed uint64) Config {
 		c.Spans = 1 << r.IntN(6)
 	}
 	c.Through = []int{0, 1, 2}[r.IntN(3)]
+	if c.Spill > 0 && c.Queue > 0 { // writers wait with intents laid: where they fill all of a range's places, nobody can read
+		c.Queue = max(c.Queue, int32(4*c.Nodes*c.Clients*len(c.Workloads)))
+	}
 	return c
 }
 

@@ -28,6 +28,7 @@ const (
 func (n *intents) decide(ctx context.Context) error {
 	t := n.t
 	for push := 0; ; push++ {
+		began := t.db.o.RT.Now()
 		if err := n.hold(ctx, push); err != nil {
 			return err
 		}
@@ -49,7 +50,8 @@ func (n *intents) decide(ctx context.Context) error {
 			if !n.c.Less(res.Err.TS) {
 				return kv.Errorf(kv.ErrInternal, "transaction %s was told to commit at %s instead of %s", t.id, res.Err.TS, n.c)
 			}
-			n.c = res.Err.TS // a reader has passed it
+			n.c = res.Err.TS                 // a reader has passed it
+			n.took = t.db.o.RT.Now() - began // it has to be further ahead than this takes
 			t.db.m.Overtaken.Inc()
 			continue
 		case res.Err != nil:
@@ -89,9 +91,7 @@ func (n *intents) hold(ctx context.Context, overtaken int) error {
 		}
 		to = to.Forward(clock.Timestamp{Wall: int64(now.Latest.Add(refreshAhead(overtaken, n.took)))})
 	}
-	began := t.db.o.RT.Now()
 	err := t.holds(ctx, n.until, to)
-	n.took = t.db.o.RT.Now() - began
 	var e *kv.Error
 	if errors.As(err, &e) && e.Code == kv.ErrRefresh && n.c.Less(e.TS) && n.c.Less(to) {
 		to = n.c // it was the extra part that does not hold

@@ -48,7 +48,7 @@ func (t *Txn) NotBelow(ts clock.Timestamp) {
 
 // placeable reports whether a leaseholder may place the transaction. It is called with mu held.
 func (t *Txn) placeable() bool {
-	return t.started && t.takes == 0 && !t.standing.told && !t.standing.shown && t.o.Past.Present() && !t.o.OwnReading
+	return t.started && t.takes == 0 && t.spill.anchor == nil && !t.standing.told && !t.standing.shown && t.o.Past.Present() && !t.o.OwnReading
 }
 
 // fresh is what a request to a node says of that, if it is another node: our own can tell nothing that we do not know.
