@@ -58,7 +58,7 @@ func (s *Store) execute(q *kv.Request) kv.Response {
 		resp = r.resolveSpans(q)
 	} else {
 		past := false
-		if q.Read != nil && q.Read.AnyReplica {
+		if q.Read != nil && q.Read.AnyReplica && q.Read.Own == nil { // closed timestamps say nothing of intents that it may own
 			resp, past = r.readClosed(q)
 		}
 		if !past {

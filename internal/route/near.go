@@ -30,10 +30,11 @@ func (e *engine) near(it *item, leaseholder kv.NodeID) time.Duration {
 }
 
 // ofThePresent reports whether any replica with the right state could answer: the read locks nothing, and nothing above its
-// timestamp concerns it.
+// timestamp concerns it. The intents of a large transaction concern it wherever they lie, and closed timestamps say nothing
+// of whether a replica has them.
 func ofThePresent(q *kv.Request) bool {
 	r := q.Read
-	return r != nil && r.Lock == nil && !r.AnyReplica && r.ReadTS == r.Limit && (r.MaxLimit.IsZero() || r.ReadTS == r.MaxLimit)
+	return r != nil && r.Lock == nil && r.Own == nil && !r.AnyReplica && r.ReadTS == r.Limit && (r.MaxLimit.IsZero() || r.ReadTS == r.MaxLimit)
 }
 
 // atHand turns a request into one for the replica at hand.

@@ -152,7 +152,7 @@ func (x *execution) attemptPlan(sc *sql.Context, p *compiled, given []literal) (
 	s.calls = nil
 	s.latest = s.transaction()
 	if s.latest != nil {
-		s.latest.startStatement()
+		s.latest.startStatement(x.lockUntil)
 	}
 	if p.kind != control {
 		if err := x.pin(sc, p); err != nil {

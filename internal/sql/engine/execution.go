@@ -234,7 +234,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	before, _ := x.s.GetTransaction().(*tx)
 	x.s.latest = before
 	if before != nil {
-		before.startStatement()
+		before.startStatement(x.lockUntil)
 	}
 	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, &sql.QueryFlags{})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
@@ -94,7 +93,7 @@ func txOf(ctx *sql.Context) (*Session, *tx, error) {
 // StartTransaction begins a transaction that takes no reading before its first access.
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
 	past := s.past(ctx)
-	s.latest = &tx{e: s.e, ordering: s.settings(ctx).ordering, readOnly: s.startsReadOnly(ctx, c) || !past.Present(), past: past, explicit: s.stmt.begin != ""}
+	s.latest = &tx{e: s.e, ordering: s.settings(ctx).ordering, readOnly: s.startsReadOnly(ctx, c) || !past.Present(), past: past, explicit: s.stmt.begin != "", lockUntil: s.stmt.lockUntil}
 	s.watch(s.latest)
 	if len(s.calls) > 0 { // what the procedure did before may be committed: nothing is repeated by the node
 		s.latest.statements = 1
@@ -107,9 +106,8 @@ func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteri
 func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
 	if t, ok := t.(*tx); ok && t != nil {
 		s.used(t)
-		if t.kv != nil && !s.stmt.lockUntil.IsZero() {
-			t.kv.WaitAtMost(max(time.Millisecond, time.Until(s.stmt.lockUntil)))
-		}
+		t.lockUntil = s.stmt.lockUntil
+		t.limitWaiting()
 		if err := t.commit(ctx); err != nil {
 			return err
 		}

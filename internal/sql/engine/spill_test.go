@@ -21,7 +21,7 @@ func TestScriptsWithSpilling(t *testing.T) {
 			c.waitReplicated()
 			for _, f := range files {
 				name := strings.TrimSuffix(filepath.Base(f), ".txt")
-				if name == "atcommit" { // the one thing that shows: there is nothing left to wait at the commit
+				if name == "atcommit" || name == "scanlocks" { // what shows: waiting at the statement, and for intents instead of locks
 					continue
 				}
 				t.Run(name, func(t *testing.T) { runScript(t, c, f, stage{db: "d_" + name}) })

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -33,9 +34,10 @@ type tx struct {
 	edit       *catalog.Edit     // of a transaction that changes the catalog
 	base       *catalog.Snapshot // that it began from
 	wrote      bool
-	broken     bool // the statement has failed: nothing of it may be committed
-	sent       bool // rows of the present statement have left
-	statements int  // that are over: their results are with the client
+	broken     bool      // the statement has failed: nothing of it may be committed
+	sent       bool      // rows of the present statement have left
+	lockUntil  time.Time // how long the present statement's writes wait for locks; zero: as long as ranges let them
+	statements int       // that are over: their results are with the client
 	savepoints []savepoint
 	begun      txn.Savepoint // of the present statement
 	watched    *watchedTx    // what longitude.transactions shows
@@ -63,6 +65,7 @@ func (t *tx) look() *txn.Txn {
 		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks, StatsOf: t.stats})
 		t.locks = nil
 		t.begun = t.kv.Savepoint()
+		t.limitWaiting()
 		t.watched.attempt(t.kv)
 	}
 	return t.kv
@@ -169,9 +172,17 @@ func (t *tx) delete(key kv.Key) {
 	t.attempt().Delete(key)
 }
 
+// limitWaiting bounds how long the writes of the statement wait for locks, at the commit or before.
+func (t *tx) limitWaiting() {
+	if t.kv != nil && !t.lockUntil.IsZero() {
+		t.kv.WaitAtMost(max(time.Millisecond, time.Until(t.lockUntil)))
+	}
+}
+
 // startStatement marks where a failing statement is rolled back to.
-func (t *tx) startStatement() {
-	t.failed, t.sent = nil, false
+func (t *tx) startStatement(lockUntil time.Time) {
+	t.failed, t.sent, t.lockUntil = nil, false, lockUntil
+	t.limitWaiting()
 	if t.kv != nil {
 		named := make([]txn.Savepoint, len(t.savepoints))
 		for i, s := range t.savepoints {
