@@ -66,11 +66,11 @@ lint: ## formatting, vet and staticcheck
 	CGO_ENABLED=0 $(GO) run $(STATICCHECK) -tags $(TESTTAGS) ./...
 
 unit: ## tests of every package below SQL, with the race detector
-	$(GO) test -race -timeout 10m -tags $(TESTTAGS) $(RACEPKGS)
-	$(GO) test -race -timeout 10m -tags $(TESTTAGS) -run Live ./internal/sim
+	$(GO) test -race -timeout 20m -tags $(TESTTAGS) $(RACEPKGS)
+	$(GO) test -race -timeout 20m -tags $(TESTTAGS) -run Live ./internal/sim
 
 unit-plain: ## tests of SQL and server, and short simulations, without it
-	CGO_ENABLED=0 $(GO) test -timeout 10m -tags $(TESTTAGS) $(PLAINPKGS)
+	CGO_ENABLED=0 $(GO) test -timeout 20m -tags $(TESTTAGS) $(PLAINPKGS)
 
 sim: ## simulate clusters: SEEDS=20 FIRST=1, or SEED=7 to replay one with its trace
 	CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun $(if $(SEED),-seed $(SEED) -trace,-seeds $(SEEDS) -first $(FIRST))
@@ -85,7 +85,7 @@ sim-controls: ## break each rule on purpose, over SEEDS=20 seeds, and show which
 	CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun -controls -seeds $(SEEDS)
 
 e2e: build ## start three real processes, kill them in turn under load, and look for anything lost
-	LONGITUDE_BIN=$(CURDIR)/$(BIN) CGO_ENABLED=0 $(GO) test -timeout 10m -count=1 -tags $(TAGS) ./e2e
+	LONGITUDE_BIN=$(CURDIR)/$(BIN) CGO_ENABLED=0 $(GO) test -timeout 20m -count=1 -tags $(TAGS) ./e2e
 
 bench: ## micro-benchmarks beside the code, as benchstat reads them; BENCH=. BENCHTIME=1s COUNT=1 BENCHPKGS="./clock ..."
 	CGO_ENABLED=0 $(GO) test -tags $(TAGS) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(COUNT) -benchmem $(BENCHPKGS)
