@@ -146,15 +146,15 @@ type Rows struct {
 }
 
 // RefreshRequest asks whether reads at From would have read the same at To: no version and no foreign intent in
-// (From, To] on the spans. Yes promises it for good. It also forwards the node's Observed to To, even without any span:
-// a coordinator tells so, before it acknowledges, every node on which it laid an intent below its commit timestamp.
+// (From, To] on the spans. Yes promises it for good. It also forwards the node's Observed to To.
 type RefreshRequest struct {
 	Txn   TxnID           `msg:"t"`
 	Start clock.Timestamp `msg:"st"`
 	From  clock.Timestamp `msg:"f"`
 	To    clock.Timestamp `msg:"o"`
 	Spans []Span          `msg:"s"`
-	// Note: nothing is asked. The request only tells the ranges of the spans of To.
+	// Note: nothing is asked. The request only tells the ranges of the spans of To: a coordinator tells all ranges where it has
+	// laid an intent below its commit timestamp, before its record says that it is committed.
 	Note bool `msg:"n,omitempty"`
 }
 

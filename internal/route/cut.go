@@ -107,7 +107,7 @@ func sizeOf(q *kv.Request) (n int) {
 
 // cut adds the pieces of an item to the engine, one per range that it touches. What cannot be cut is added whole.
 func (e *engine) cut(it *item) {
-	if !cuttable(&it.req) || (it.req.Refresh != nil && len(it.req.Refresh.Spans) == 0) {
+	if !cuttable(&it.req) {
 		e.items = append(e.items, it)
 		return
 	}

@@ -39,6 +39,16 @@ func TestRounds(t *testing.T) {
 			return nil
 		}
 	}
+	var w *world
+	overtaken := func(k string) Func { // another transaction reads it above where this one stands, and so it is written above that
+		return func(ctx context.Context, x *Txn) error {
+			if _, err := x.ReadTimestamp(ctx); err != nil {
+				return err
+			}
+			w.nodes[1].rt.Sleep(time.Millisecond)
+			return w.nodes[1].db.Run(context.Background(), Options{}, read(k))
+		}
+	}
 	for _, c := range []struct {
 		name                     string
 		fn                       Func
@@ -52,8 +62,11 @@ func TestRounds(t *testing.T) {
 		{"a commit in three ranges", write("a", "i", "q"), 1, 1, 3},
 		{"a read, and a commit in its range", both(read("a"), write("a")), 2, 1, 2},
 		{"a read of three ranges, and a commit in three", both(read("a", "i", "q"), write("a", "i", "q")), 2, 1, 6},
+		{"a commit that lands higher: the record", both(write("a", "q"), overtaken("q")), 2, 2, 3},
+		{"the same, with intents that stay behind: a word, the record", both(write("a", "i", "q"), overtaken("q")), 3, 3, 5},
+		{"with a read: the word goes with its refresh", both(read("b"), write("a", "i", "q"), overtaken("q")), 4, 3, 7},
 	} {
-		w := newWorld(eventloop.New(1))
+		w = newWorld(eventloop.New(1))
 		for id := kv.NodeID(1); id <= 3; id++ {
 			w.addNode(id, 0, time.Microsecond, DBOptions{})
 		}

@@ -24,7 +24,7 @@ const (
 )
 
 // decide is for a commit whose intents are laid, but not all where they were wanted, or whose record is not staged. What was
-// read is refreshed to c, the highest place where one landed, and then the record decides.
+// read is refreshed to c, the highest place where one landed, and the ranges of the others hear of c; then the record decides.
 func (n *intents) decide(ctx context.Context) error {
 	t := n.t
 	for push := 0; ; push++ {
@@ -38,13 +38,9 @@ func (n *intents) decide(ctx context.Context) error {
 		} else if !limit.IsZero() && limit.Less(until) {
 			until = limit
 		}
-		if err := t.tell(ctx, until); err != nil {
-			return t.failed(err)
-		}
 		commit := n.record(&kv.EndTxnRequest{Commit: true, CommitTS: n.c, Until: until})
 		n.unsure = true
-		results := t.db.o.Router.DoMany(ctx, append([]route.Addressed{commit}, n.words(until)...))
-		res := &results[0]
+		res := &t.db.o.Router.DoMany(ctx, []route.Addressed{commit})[0]
 		switch {
 		case res.Err != nil && res.Err.Code == kv.ErrRetryAt && push < maxPushes:
 			if !n.c.Less(res.Err.TS) {
@@ -71,16 +67,13 @@ func (n *intents) decide(ctx context.Context) error {
 			return kv.Errorf(kv.ErrInternal, "transaction %s asked for a commit from %s to %s and its record says %v", t.id, n.c, until, st)
 		}
 		n.c = st.CommitTS
-		for _, r := range results[1:] {
-			if r.Err != nil {
-				return kv.Errorf(kv.ErrAmbiguous, "the transaction is committed, but a range that it wrote to cannot be told: %s", r.Err.Msg)
-			}
-		}
+		n.heard(n.c)
 		return nil
 	}
 }
 
-// hold makes what was read hold at c (X3); beyond that, if the commit has been overtaken before, up to a while from now.
+// hold makes what was read hold at c (X3), and tells of it the ranges that have not heard of it (X5); beyond that, if the
+// commit has been overtaken before, up to a while from now.
 func (n *intents) hold(ctx context.Context, overtaken int) error {
 	t := n.t
 	to := n.c
@@ -91,36 +84,69 @@ func (n *intents) hold(ctx context.Context, overtaken int) error {
 		}
 		to = to.Forward(clock.Timestamp{Wall: int64(now.Latest.Add(refreshAhead(overtaken, n.took)))})
 	}
-	err := t.holds(ctx, n.until, to)
+	err := n.firm(ctx, to)
 	var e *kv.Error
 	if errors.As(err, &e) && e.Code == kv.ErrRefresh && n.c.Less(e.TS) && n.c.Less(to) {
 		to = n.c // it was the extra part that does not hold
-		err = t.holds(ctx, n.until, to)
+		err = n.firm(ctx, to)
 	}
 	if err != nil {
-		if errors.As(err, &e) {
-			return t.failed(e)
-		}
-		return err
+		return t.failedFirm(err)
 	}
 	n.until = n.until.Forward(to)
 	if n.until.Less(n.c) {
 		panic(fmt.Sprintf("txn: X3: to commit at %s with reads that hold up to %s", n.c, n.until))
 	}
+	n.heard(n.until)
 	return nil
 }
 
-// words go to every range whose intent landed below c. Such a range has not heard of a write at c; if it led a later
-// transaction to believe that nothing on its node is as new as c, that one could lower its limit below c and miss a commit
-// that was acknowledged before it began (X5). So the range is told before we acknowledge, in the time that the record
-// takes anyway. c may be higher than where the commit ends.
-func (n *intents) words(c clock.Timestamp) (out []route.Addressed) {
+func (n *intents) firm(ctx context.Context, to clock.Timestamp) error {
+	told, err := n.t.firm(ctx, n.until, to, n.words(to))
+	if told {
+		n.told = n.told.Forward(to)
+	}
+	return err
+}
+
+// failedFirm is what failed makes of an error of firm.
+func (t *Txn) failedFirm(err error) error {
+	if e, ok := err.(*kv.Error); ok {
+		return t.failed(e)
+	}
+	return err
+}
+
+// words are where ranges have to hear of a commit as high as c: those whose intents have landed below. Such a range has not heard of
+// a write at c; if it led a later transaction to believe that nothing on its node is as new as c, that one could lower its
+// limit below c and miss a commit that was known before it began (X5). It is told before the record says so, because from
+// then on anybody may read the commit and tell of it, in whatever ordering this transaction is: it is the readers'
+// that matters. The word goes by spans, since a range may have been split meanwhile, and its halves may be led by two nodes.
+// Where the record is, at the anchor, the request that makes it say so is the word.
+func (n *intents) words(c clock.Timestamp) (spans []kv.Span) {
+	if c.LessEq(n.told) {
+		return nil
+	}
+	if n.spilled && !n.t.db.o.Unsafe.TellNobody {
+		spans = append(spans, n.spans...)
+	}
 	for i := range n.laid {
 		if w := n.laid[i].Response.Write; w.CommitTS.Less(c) {
-			note := n.t.refreshRequest(nil, w.CommitTS, c)
-			note.Key = n.laid[i].Request.Write.Puts[0].Key
-			out = append(out, note)
+			puts := n.laid[i].Request.Write.Puts // ascending
+			if puts[0].Key.Equal(n.anchor) {
+				puts = puts[1:]
+			}
+			if len(puts) > 0 {
+				spans = append(spans, kv.Span{Start: puts[0].Key, End: kv.Point(puts[len(puts)-1].Key).End})
+			}
 		}
 	}
-	return out
+	return spans
+}
+
+// heard asserts X5: of where a commit may land before it is asked for, and of where one has landed.
+func (n *intents) heard(c clock.Timestamp) {
+	if n.told.Less(c) {
+		panic(fmt.Sprintf("txn: X5: a commit of transaction %s at %s, and its ranges have heard of %s", n.t.id, c, n.told))
+	}
 }

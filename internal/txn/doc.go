@@ -11,7 +11,8 @@
 //	X4  All reads of a transaction are of one timestamp, its r: what was read at another is refreshed or read again before
 //	    it is handed out beside the rest.
 //	X5  A limit is lowered only to what the node that executes the read was itself heard to say (observed.go), and never for
-//	    a range whose lease that node got later (kv.ReadRequest.MaxLimit).
+//	    a range whose lease that node got later (kv.ReadRequest.MaxLimit). Every range where an intent landed below the commit
+//	    timestamp hears of that before the record says that the transaction is committed (decide.go).
 //	X6  An attempt that has failed stays failed: before a commit that may have been executed is reported as anything else,
 //	    its record is made to say so.
 //

@@ -21,8 +21,13 @@ func (w *world) record(id kv.TxnID, start clock.Timestamp) *kv.Record {
 	return w.records[id]
 }
 
-func (w *world) end(q *kv.EndTxnRequest) kv.Response {
+func (w *world) end(n *fakeNode, q *kv.EndTxnRequest) kv.Response {
 	rec := w.record(q.Txn, q.Start)
+	defer func() {
+		if rec.State == kv.Committed || rec.State == kv.Staged {
+			w.observe(n, rec.CommitTS)
+		}
+	}()
 	switch {
 	case rec.State == kv.Pending && !q.Commit && !q.Stage:
 		rec.State = kv.Aborted

@@ -282,18 +282,25 @@ func (w *world) one(n *fakeNode, q *kv.Request) kv.Response {
 	}
 }
 
-// late: a write that has not arrived yet.
+// late: a write that has not arrived yet, or a word.
 func (w *world) late(q *kv.Request) bool {
+	if isNote(q) {
+		return w.held[string(key("notes"))]
+	}
 	return q.Write != nil && slices.ContainsFunc(q.Write.Puts, func(p kv.Put) bool { return w.held[string(p.Key)] })
+}
+
+// isNote: it tells a range of a commit timestamp.
+func isNote(q *kv.Request) bool {
+	return q.Refresh != nil && q.Refresh.Note
 }
 
 // step is one indivisible evaluation. blocked: try again later.
 func (w *world) step(n *fakeNode, q *kv.Request) (resp kv.Response, blocked bool) {
 	key := fakeKey(q)
 	var r *fakeRange
-	note := q.Refresh != nil && len(q.Refresh.Spans) == 0 // about a node, and so sent to whatever range was written to there
 	for _, x := range w.ranges {
-		if (!note && x.desc.Span.Contains(key)) || (note && x.desc.ID == q.Range) {
+		if x.desc.Span.Contains(key) {
 			r = x
 		}
 	}
@@ -340,7 +347,7 @@ func (w *world) evaluate(n *fakeNode, r *fakeRange, q *kv.Request) (resp kv.Resp
 	case q.Write != nil:
 		return w.write(n, r, q.Write)
 	case q.EndTxn != nil:
-		return w.end(q.EndTxn), false
+		return w.end(n, q.EndTxn), false
 	case q.Resolve != nil:
 		ks, more := q.Resolve.Keys, []kv.Span(nil)
 		for i, s := range q.Resolve.Spans { // a few at a time
@@ -386,10 +393,8 @@ func fakeKey(q *kv.Request) kv.Key {
 		return q.Read.Keys[0]
 	case q.Read != nil:
 		return q.Read.Spans[0].Start
-	case q.Refresh != nil && len(q.Refresh.Spans) > 0:
-		return q.Refresh.Spans[0].Start
 	case q.Refresh != nil:
-		return nil
+		return q.Refresh.Spans[0].Start
 	case q.Write != nil:
 		return q.Write.Puts[0].Key
 	case q.EndTxn != nil:

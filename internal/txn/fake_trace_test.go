@@ -30,10 +30,11 @@ func describe(q *kv.Request, a *kv.Response) string {
 		for _, sp := range q.Read.Spans {
 			s += " [" + name(sp.Start) + "," + name(sp.End) + ")"
 		}
-	case q.Refresh != nil && len(q.Refresh.Spans) == 0:
-		s = "note"
 	case q.Refresh != nil:
 		s = "refresh"
+		if q.Refresh.Note {
+			s = "note"
+		}
 		for _, sp := range q.Refresh.Spans {
 			if sp.End.Equal(keys.Next(sp.Start)) {
 				s += " " + name(sp.Start)

@@ -31,6 +31,7 @@ type intents struct {
 	unsure bool            // somebody may find the transaction committed: it may be staged at s, or a commit was asked for
 	c      clock.Timestamp // no lower than where any write has landed
 	until  clock.Timestamp // what was read holds up to here
+	told   clock.Timestamp // every range that was written to has heard of a commit up to here (X5)
 	// Of a large transaction: what it has laid before.
 	spilled bool
 	spans   []kv.Span
@@ -90,21 +91,23 @@ func (t *Txn) newIntents(puts []kv.Put) *intents {
 	return n
 }
 
-// settleEarlier is Z4 and Z5 for what was laid before the commit: then it counts as landed at r.
+// settleEarlier is Z4 and Z5 for what was laid before the commit: then it counts as landed at r, and all have heard of r.
 func (n *intents) settleEarlier(ctx context.Context) error {
 	t := n.t
 	t.mu.Lock()
-	highest := t.spill.highest
+	from, lowest := t.ord.r, t.spill.lowest
+	to := from.Forward(t.spill.highest)
 	t.mu.Unlock()
-	if err := t.refreshTo(ctx, highest); err != nil {
-		return err
+	var spans []kv.Span
+	if lowest.Less(to) && !t.db.o.Unsafe.TellNobody {
+		spans = n.spans
+	}
+	if _, err := t.firm(ctx, from, to, spans); err != nil {
+		return t.failedFirm(err)
 	}
 	t.mu.Lock()
-	r := t.ord.r
+	t.ord.forward(to)
 	t.mu.Unlock()
-	if err := t.tell(ctx, r); err != nil {
-		return t.failed(err)
-	}
 	return nil
 }
 
@@ -117,7 +120,7 @@ func (n *intents) lay(ctx context.Context, puts []kv.Put) (committed bool, err e
 		}
 	}
 	req := t.writeRequest(puts, n.anchor)
-	n.s, n.c, n.until = req.CommitTS, req.CommitTS, req.CommitTS
+	n.s, n.c, n.until, n.told = req.CommitTS, req.CommitTS, req.CommitTS, req.CommitTS
 	if _, err := t.allowed(ctx, n.s); err != nil {
 		return false, err
 	}
@@ -202,19 +205,8 @@ func (n *intents) settle(failure error) (kv.TxnStatus, error) {
 	if st.State != kv.Committed {
 		return st, failure
 	}
-	n.c = st.CommitTS
-	if err := n.t.tell(ctx, n.c); err != nil {
-		err := kv.Errorf(kv.ErrAmbiguous, "the transaction is committed, but a range that it wrote to cannot be told: %s", err.Msg)
-		n.t.doubt(err)
-		return st, err
-	}
-	for _, r := range db.o.Router.DoMany(ctx, n.words(n.c)) {
-		if r.Err != nil {
-			err := kv.Errorf(kv.ErrAmbiguous, "the transaction is committed, but a range that it wrote to cannot be told: %s", r.Err.Msg)
-			n.t.doubt(err)
-			return st, err
-		}
-	}
+	n.c = st.CommitTS // as staged, or as asked for by a request of which the answer was lost
+	n.heard(n.c)
 	db.log.Debug("a failed attempt had been committed by others", "txn", n.t.id.String(), "err", failure)
 	n.t.revive()
 	return st, nil

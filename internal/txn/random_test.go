@@ -275,6 +275,9 @@ func countAll(ctx context.Context, t *Txn, rng *rand.Rand, k string, d *done, sa
 	there := map[string]string{}
 	for i, g := range groups[0] {
 		if row := rows[0][i]; !row.Key.Equal(g.Key) || one.First && !slices.Equal(row.Value, g.Value) || g.Count != 1 {
+			if err := t.Release(ctx); err != nil {
+				return err // Z7 again
+			}
 			panic(fmt.Sprintf("group %v of row %v", g, row))
 		}
 		there[string(g.Key[1:])] = "there"

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/longitude-db/longitude/clock"
@@ -13,22 +14,59 @@ func (t *Txn) refreshRequest(spans []kv.Span, from, to clock.Timestamp) route.Ad
 	return route.Addressed{Request: kv.Request{Refresh: &kv.RefreshRequest{Txn: t.id, Start: t.age, From: from, To: to, Spans: spans}}}
 }
 
-// holds asks whether what was read is the same in all of (from, to], up to from it is known to be. r stays.
-func (t *Txn) holds(ctx context.Context, from, to clock.Timestamp) error {
+// firm asks whether what was read is the same in all of (from, to], up to from it is known to be, and tells the ranges of
+// spans that the transaction may commit as high as to (X5). Both go out in one round; told is what became of the second. r stays.
+func (t *Txn) firm(ctx context.Context, from, to clock.Timestamp, spans []kv.Span) (told bool, err error) {
 	t.mu.Lock()
-	spans := t.reads.list()
+	read := t.reads.list()
 	t.mu.Unlock()
-	if !from.Less(to) || len(spans) == 0 || t.db.o.Unsafe.SkipRefresh {
-		return nil
+	if !from.Less(to) || t.db.o.Unsafe.SkipRefresh {
+		read = nil
 	}
-	for _, res := range t.db.o.Router.Spread(ctx, []route.Addressed{t.refreshRequest(spans, from, to)}) {
-		if res.Err != nil {
-			t.db.m.Refreshes.WithLabelValues("failed").Inc()
-			return res.Err
+	var reqs []route.Addressed
+	if len(read) > 0 {
+		reqs = append(reqs, t.refreshRequest(read, from, to))
+	}
+	if told = len(spans) == 0; !told {
+		reqs = append(reqs, t.word(spans, to))
+	}
+	if len(reqs) == 0 {
+		return true, nil
+	}
+	var refused, silent *kv.Error
+	for _, res := range t.db.o.Router.Spread(ctx, reqs) {
+		switch {
+		case res.Err == nil:
+		case len(read) > 0 && res.Index == 0:
+			refused = cmp.Or(refused, res.Err)
+		default:
+			silent = cmp.Or(silent, res.Err)
 		}
 	}
-	t.db.m.Refreshes.WithLabelValues("ok").Inc()
-	return nil
+	if len(read) > 0 {
+		outcome := "ok"
+		if refused != nil {
+			outcome = "failed"
+		}
+		t.db.m.Refreshes.WithLabelValues(outcome).Inc()
+	}
+	if e := cmp.Or(refused, silent); e != nil {
+		return silent == nil, e
+	}
+	return true, nil
+}
+
+// holds is firm about what was read alone.
+func (t *Txn) holds(ctx context.Context, from, to clock.Timestamp) error {
+	_, err := t.firm(ctx, from, to, nil)
+	return err
+}
+
+// word tells ranges of a commit timestamp that they have not heard of.
+func (t *Txn) word(spans []kv.Span, c clock.Timestamp) route.Addressed {
+	note := t.refreshRequest(spans, c, c)
+	note.Request.Refresh.Note = true
+	return note
 }
 
 // refreshTo moves r up to a timestamp, if everything that was read is still so there (X3). Otherwise the attempt is over.

@@ -189,7 +189,7 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 	// read or written past without waiting.
 	case "without", "with":
 		s.w.refuse[a[0]] = cmd == "without"
-	// hold q: writes to q are on their way until free q
+	// hold q: writes to q are on their way until free q. hold notes: likewise what ranges are told of a higher commit
 	case "hold", "free":
 		s.w.held[string(key(a[0]))] = cmd == "hold"
 	// copy h 50ms: the next write to h is delivered again, so much later

@@ -361,25 +361,6 @@ func (t *Txn) ownUpTo(mark uint64) *kv.Own {
 	return &kv.Own{Seq: mark, Ignored: t.writes.ignored}
 }
 
-// tell is Z5.
-func (t *Txn) tell(ctx context.Context, c clock.Timestamp) *kv.Error {
-	t.mu.Lock()
-	told := t.spill.anchor == nil || t.db.o.Unsafe.TellNobody || c.LessEq(t.spill.lowest)
-	from, spans := t.ord.r, t.spill.spans.list()
-	t.mu.Unlock()
-	if told {
-		return nil
-	}
-	note := t.refreshRequest(spans, from, c)
-	note.Request.Refresh.Note = true
-	for _, res := range t.db.o.Router.Spread(ctx, []route.Addressed{note}) {
-		if res.Err != nil {
-			return res.Err
-		}
-	}
-	return nil
-}
-
 // notAborted is Z7. It asks only if something was read since it last did.
 func (t *Txn) notAborted(ctx context.Context) error {
 	t.mu.Lock()

@@ -189,7 +189,7 @@ func (ev *evaluation) refresh(q *kv.RefreshRequest) error {
 		return kv.PushQuery, true
 	})
 	if err == nil && len(ev.res.Conflicts) == 0 {
-		ev.env.Observed.Forward(q.To) // V7: a coordinator is about to acknowledge a commit at To
+		ev.env.Observed.Forward(q.To) // V7: a commit at To may be about to be decided
 		ev.res.Reads = Reads{Txn: q.Txn, TS: q.To, Spans: q.Spans}
 		ev.res.Served = q.To
 	}
