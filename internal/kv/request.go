@@ -193,8 +193,11 @@ type WriteRequest struct {
 	// marks that it may still go back to, ascending (see Intent.Earlier). Of more than MaxMarks these are the newest.
 	Ignored []SeqRange `msg:"ig,omitempty"`
 	Marks   []uint64   `msg:"mk,omitempty"`
-	// NotAfter: a one-phase commit without a record is not evaluated any more when this may be past. Its coordinator says that
-	// nothing was written only after it certainly is. Zero: at any time.
+	// Try numbers the sendings of a transaction's one-phase commits, from 1: a node takes each on once, and what it refuses for
+	// a reason that can go away it refuses again, so that a copy of the call does not undo the answer. 0: nobody minds copies.
+	Try uint32 `msg:"ty,omitempty"`
+	// NotAfter: a one-phase commit without a record is not evaluated any more when this may be past; so nobody has to remember
+	// longer that it was refused. Zero: at any time.
 	NotAfter clock.Instant `msg:"na"`
 	// Owner of the transaction's locks, if it has any; otherwise Txn and Start stand in the queues of keys.
 	Owner *LockOwner `msg:"ow,omitempty"`

@@ -10112,8 +10112,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(18)
-	var zb0001Mask uint32 /* 18 bits */
+	zb0001Len := uint32(19)
+	var zb0001Mask uint32 /* 19 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -10135,17 +10135,21 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x2000
 	}
-	if z.Owner == nil {
+	if z.Try == 0 {
 		zb0001Len--
-		zb0001Mask |= 0x8000
+		zb0001Mask |= 0x4000
 	}
-	if z.Wait == 0 {
+	if z.Owner == nil {
 		zb0001Len--
 		zb0001Mask |= 0x10000
 	}
-	if z.Fresh == nil {
+	if z.Wait == 0 {
 		zb0001Len--
 		zb0001Mask |= 0x20000
+	}
+	if z.Fresh == nil {
+		zb0001Len--
+		zb0001Mask |= 0x40000
 	}
 	// variable map header, size zb0001Len
 	o = msgp.AppendMapHeader(o, zb0001Len)
@@ -10260,6 +10264,11 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				o = msgp.AppendUint64(o, z.Marks[za0005])
 			}
 		}
+		if (zb0001Mask & 0x4000) == 0 { // if not omitted
+			// string "ty"
+			o = append(o, 0xa2, 0x74, 0x79)
+			o = msgp.AppendUint32(o, z.Try)
+		}
 		// string "na"
 		o = append(o, 0xa2, 0x6e, 0x61)
 		o, err = (*wireInstant)(&z.NotAfter).MarshalMsg(o)
@@ -10267,7 +10276,7 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "NotAfter")
 			return
 		}
-		if (zb0001Mask & 0x8000) == 0 { // if not omitted
+		if (zb0001Mask & 0x10000) == 0 { // if not omitted
 			// string "ow"
 			o = append(o, 0xa2, 0x6f, 0x77)
 			if z.Owner == nil {
@@ -10280,12 +10289,12 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x10000) == 0 { // if not omitted
+		if (zb0001Mask & 0x20000) == 0 { // if not omitted
 			// string "lw"
 			o = append(o, 0xa2, 0x6c, 0x77)
 			o = msgp.AppendDuration(o, z.Wait)
 		}
-		if (zb0001Mask & 0x20000) == 0 { // if not omitted
+		if (zb0001Mask & 0x40000) == 0 { // if not omitted
 			// string "fr"
 			o = append(o, 0xa2, 0x66, 0x72)
 			if z.Fresh == nil {
@@ -10322,7 +10331,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 8 bits */
+	var zb0001Mask uint16 /* 9 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -10539,6 +10548,13 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x10
+		case "ty":
+			z.Try, bts, err = msgp.ReadUint32Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Try")
+				return
+			}
+			zb0001Mask |= 0x20
 		case "na":
 			bts, err = (*wireInstant)(&z.NotAfter).UnmarshalMsg(bts)
 			if err != nil {
@@ -10562,14 +10578,14 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x20
+			zb0001Mask |= 0x40
 		case "lw":
 			z.Wait, bts, err = msgp.ReadDurationBytes(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Wait")
 				return
 			}
-			zb0001Mask |= 0x40
+			zb0001Mask |= 0x80
 		case "fr":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -10616,7 +10632,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					}
 				}
 			}
-			zb0001Mask |= 0x80
+			zb0001Mask |= 0x100
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -10626,7 +10642,7 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xff {
+	if zb0001Mask != 0x1ff {
 		if (zb0001Mask & 0x1) == 0 {
 			z.OnePhase = false
 		}
@@ -10643,12 +10659,15 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.Marks = nil
 		}
 		if (zb0001Mask & 0x20) == 0 {
-			z.Owner = nil
+			z.Try = 0
 		}
 		if (zb0001Mask & 0x40) == 0 {
-			z.Wait = 0
+			z.Owner = nil
 		}
 		if (zb0001Mask & 0x80) == 0 {
+			z.Wait = 0
+		}
+		if (zb0001Mask & 0x100) == 0 {
 			z.Fresh = nil
 		}
 	}
@@ -10666,7 +10685,7 @@ func (z *WriteRequest) Msgsize() (s int) {
 	for za0003 := range z.Puts {
 		s += z.Puts[za0003].Msgsize()
 	}
-	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Ignored) * (5 + msgp.Uint64Size + msgp.Uint64Size)) + 3 + msgp.ArrayHeaderSize + (len(z.Marks) * (msgp.Uint64Size)) + 3 + (*wireInstant)(&z.NotAfter).Msgsize() + 3
+	s += 2 + (*wireInstant)(&z.Laid).Msgsize() + 3 + 1 + 2 + msgp.Uint32Size + 2 + (*wireInstant)(&z.Coord.Started).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Ignored) * (5 + msgp.Uint64Size + msgp.Uint64Size)) + 3 + msgp.ArrayHeaderSize + (len(z.Marks) * (msgp.Uint64Size)) + 3 + msgp.Uint32Size + 3 + (*wireInstant)(&z.NotAfter).Msgsize() + 3
 	if z.Owner == nil {
 		s += msgp.NilSize
 	} else {

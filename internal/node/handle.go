@@ -40,7 +40,7 @@ func (n *Node) Handle(m *kv.Message) *kv.Message {
 	return nil
 }
 
-// notYet answers while the node starts. Nothing was done, and the answers say so.
+// notYet answers while the node starts. Nothing was done, and the answers say so, except where that is not all that matters.
 func (n *Node) notYet(m *kv.Message) *kv.Message {
 	switch {
 	case m.Join != nil:
@@ -48,7 +48,11 @@ func (n *Node) notYet(m *kv.Message) *kv.Message {
 	case m.Batch != nil:
 		reply := &kv.BatchReply{Responses: make([]kv.Response, len(m.Batch.Requests))}
 		for i := range reply.Responses {
-			reply.Responses[i].Err = kv.Errorf(kv.ErrUnavailable, "the node is starting")
+			code := kv.ErrUnavailable
+			if w := m.Batch.Requests[i].Write; w != nil && w.Try != 0 {
+				code = kv.ErrAmbiguous // the process before may have executed a copy (C3 of package replica)
+			}
+			reply.Responses[i].Err = kv.Errorf(code, "the node is starting")
 		}
 		return &kv.Message{BatchReply: reply}
 	case m.Snapshot != nil:

@@ -123,6 +123,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 	}
 	ro := replica.Options{
 		RT: n.rt, Clock: o.Clock, Engines: o.Engines, Transport: o.Transport, Cluster: n.Cluster, Node: n.self.ID,
+		Process:           kv.Process{Node: n.self.ID, Started: n.self.Started},
 		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick, StallLimit: o.Promise, ClosedLag: o.ClosedLag, ClosedEvery: o.ClosedEvery,
 		Push: n.push, Resolve: n.resolve, Stamped: n.stamps.covers,
 		Publish: func(d kv.RangeDescriptor) error {

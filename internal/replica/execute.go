@@ -37,7 +37,19 @@ func (s *Store) Execute(b *kv.Batch) *kv.BatchReply {
 	return out
 }
 
-func (s *Store) execute(q *kv.Request) kv.Response {
+func (s *Store) execute(q *kv.Request) (resp kv.Response) {
+	if w := q.Write; w != nil && w.OnePhase && w.Try != 0 {
+		resp = s.executeOnce(q)
+	} else {
+		resp = s.executeAny(q)
+	}
+	if resp.Err != nil && resp.Err.Node == 0 {
+		resp.Err.Node = s.opts.Node
+	}
+	return resp
+}
+
+func (s *Store) executeAny(q *kv.Request) kv.Response {
 	if s.stopped() {
 		return failed(kv.Errorf(kv.ErrUnavailable, "node %d is stopping", s.opts.Node))
 	}
@@ -66,9 +78,6 @@ func (s *Store) execute(q *kv.Request) kv.Response {
 			resp = r.serve(placed)
 			f.finish(&resp)
 		}
-	}
-	if resp.Err != nil && resp.Err.Node == 0 {
-		resp.Err.Node = s.opts.Node
 	}
 	return resp
 }

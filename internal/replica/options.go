@@ -20,6 +20,8 @@ type Options struct {
 	Transport kv.Transport
 	Cluster   *cluster.Cluster
 	Node      kv.NodeID
+	// Process is this one: what it sends to itself was sent after it began (C3). The zero value: that is not known.
+	Process kv.Process
 
 	// Push decides about a transaction that is in the way: it goes to the range of the transaction's record. It may block.
 	Push func(*kv.PushRequest) (*kv.TxnStatus, error)

@@ -29,6 +29,7 @@ type Store struct {
 	sending  counter
 	observed eval.Observed
 	pushes   *conflict.Pushes
+	copies   *copies
 
 	stop    atomic.Bool
 	failed  sync.Once
@@ -70,6 +71,7 @@ func NewStore(o Options) (*Store, error) {
 	}
 	s := &Store{opts: o, tasks: rt.NewGroup(o.RT)}
 	s.pushes = s.newPushes()
+	s.copies = newCopies(&s.opts)
 	s.ranges.init()
 	s.writer.s, s.writer.queue = s, rt.NewQueue[*logJob](o.RT, 0)
 	s.outbox = outbox{s: s, queue: rt.NewQueue[outgoing](o.RT, maxOutbox)}
@@ -99,6 +101,7 @@ func (s *Store) recover() error {
 
 // Start sets the tasks going.
 func (s *Store) Start() {
+	s.copies.start()
 	s.tasks.Go("log", s.writer.run)
 	s.tasks.Go("outbox", s.outbox.run)
 	for _, r := range s.ranges.all() {

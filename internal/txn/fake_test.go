@@ -43,8 +43,9 @@ type world struct {
 	copied    string
 	copyAfter time.Duration
 	deny      func(*kv.WriteRequest) *kv.Error
-	page      int             // how many rows one request counts; 0: all
-	refuse    map[string]bool // parts of the ranges' side that are left out, for negative controls
+	page      int               // how many rows one request counts; 0: all
+	calls     map[string]string // one-phase commits that are under way, or were refused
+	refuse    map[string]bool   // parts of the ranges' side that are left out, for negative controls
 
 	latency func() time.Duration
 	lose    func() bool // an answer
@@ -250,6 +251,10 @@ func (w *world) execute(n *fakeNode, b *kv.Batch) *kv.BatchReply {
 // one executes a request, waiting as long as an intent is in its way.
 func (w *world) one(n *fakeNode, q *kv.Request) kv.Response {
 	began := n.rt.Now()
+	ended, copied := w.once(n, q)
+	if copied != nil {
+		return kv.Response{Err: copied}
+	}
 	q = w.placed(n, q)
 	for {
 		w.mu.Lock()
@@ -273,6 +278,7 @@ func (w *world) one(n *fakeNode, q *kv.Request) kv.Response {
 				w.trace("n%d %s", n.id, describe(q, &resp))
 			}
 			w.finish(n, q, &resp, began)
+			ended(&resp)
 			return resp
 		}
 		if n.rt.Now()-began > 8*time.Second {

@@ -4,6 +4,7 @@ package txn
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 
@@ -96,6 +97,34 @@ func (w *world) write(n *fakeNode, rg *fakeRange, q *kv.WriteRequest) (kv.Respon
 		}
 	}
 	return kv.Response{Write: &kv.WriteResponse{CommitTS: c}}, false
+}
+
+// once is what a node does about copies of a one-phase commit: each sending is executed once, and what was refused stays so.
+func (w *world) once(n *fakeNode, q *kv.Request) (ended func(*kv.Response), copied *kv.Error) {
+	if q.Write == nil || !q.Write.OnePhase || w.refuse["calls"] {
+		return func(*kv.Response) {}, nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	call := fmt.Sprint(n.id, q.Write.Txn, q.Write.Try)
+	if was := w.calls[call]; was != "" {
+		if w.trace != nil {
+			w.trace("n%d %s: a copy of one that %s", n.id, describe(q, &kv.Response{}), was)
+		}
+		return nil, kv.Errorf(kv.ErrAmbiguous, "a copy")
+	}
+	if w.calls == nil {
+		w.calls = map[string]string{}
+	}
+	w.calls[call] = "is under way"
+	return func(resp *kv.Response) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.calls, call)
+		if e := resp.Err; e != nil && (e.Code == kv.ErrUnavailable || e.Code == kv.ErrNotLeaseholder || e.Code == kv.ErrRangeMismatch) {
+			w.calls[call] = "was refused"
+		}
+	}, nil
 }
 
 // observe2 is observe for evaluated writes, which the switch does not turn off.

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"time"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
@@ -51,9 +50,7 @@ func (t *Txn) onePhase(ctx context.Context, puts []kv.Put) (c clock.Timestamp, d
 			// The reason may go away. A copy of the request that the network delivers later must not find that.
 			c, err := t.settle(ctx, puts[0].Key, res.Err)
 			return c, err == nil, err
-		case kv.ErrUnavailable:
-			return c, false, t.given(ctx, res.Err)
-		default: // what refuses this stays: a change of what was read, the record
+		default: // what refuses this stays: a change of what was read, the record; or no node takes a copy on (kv.WriteRequest.Try)
 			return c, false, t.failed(res.Err)
 		}
 		if ctx.Err() != nil {
@@ -89,37 +86,17 @@ func (t *Txn) sendOnePhase(ctx context.Context, puts []kv.Put, span kv.Span, unt
 		w := *q.Write
 		w.Fresh = t.placeWrite(to)
 		if now, err := t.db.o.Now(); err == nil { // else an old mark, and one that has passed already: both are safe
-			w.Laid, w.NotAfter = now.Earliest, t.untilGivenUp(now, end)
+			w.Laid, w.NotAfter = now.Earliest, now.Latest.Add(end-t.db.o.RT.Now()) // until it stops being tried
 		} else {
 			w.NotAfter = 1
 		}
+		t.mu.Lock()
+		t.tries++
+		w.Try = t.tries
+		t.mu.Unlock()
 		q.Write = &w
 	}
 	return t.db.o.Router.DoMany(ctx, []route.Addressed{{Key: puts[0].Key, Request: kv.Request{Write: req}, Prepare: prepare}})[0]
-}
-
-// untilGivenUp is how long a commit that is sent now may be evaluated: until it stops being tried.
-func (t *Txn) untilGivenUp(now clock.Interval, end time.Duration) clock.Instant {
-	at := now.Latest.Add(end - t.db.o.RT.Now())
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.notAfter = max(t.notAfter, at)
-	return at
-}
-
-// given is a commit that no range would evaluate until the time was up. The network may still have a copy of the request; what
-// is reported now must stay true (X6), so it is reported when no range takes such a copy any more. A caller who has gone does not
-// wait for that.
-func (t *Txn) given(ctx context.Context, err *kv.Error) error {
-	t.mu.Lock()
-	at := t.notAfter
-	t.mu.Unlock()
-	if ctx.Err() == nil && t.db.o.RT.Now() >= t.db.o.Router.Deadline(ctx) {
-		if werr := t.db.waitPast(ctx, clock.Timestamp{Wall: int64(at)}); werr != nil {
-			return kv.Errorf(kv.ErrAmbiguous, "the transaction may or may not be committed: %v, and a copy of its commit may be on its way: %v", err, werr)
-		}
-	}
-	return t.failed(err)
 }
 
 // settle finds out what has become of a one-phase commit that was refused, when that need not have been its only copy: one

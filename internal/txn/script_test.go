@@ -184,7 +184,8 @@ func (s *script) command(t *testing.T, cmd string, a []string) (res string) {
 		d := dur(a[0])
 		s.w.latency = func() time.Duration { return d }
 	// without notes: nodes do not hear that an intent commits above where it was laid. resolves: intents stay as they are.
-	// leases: no range evaluates a write. deadlines: a commit that was given up may be. with leases takes it back.
+	// leases: no range evaluates a write. deadlines: a commit that was given up may be. calls: copies of refused ones are executed.
+	// with leases takes it back.
 	// placing, latest, marks, waits: leaseholders place no transactions; or below latest, or unmarked, or call what they have
 	// read or written past without waiting.
 	case "without", "with":
@@ -400,6 +401,14 @@ func (s *script) on(ctx context.Context, cmd string, tx *Txn, a []string) string
 		}
 		return "released"
 	case "commit":
+		if err := tx.Commit(ctx); err != nil {
+			return shown(err)
+		}
+		return "committed"
+	// commit-for t1 1s: the caller goes away after so long
+	case "commit-for":
+		ctx, cancel := context.WithCancel(ctx)
+		tx.db.o.RT.After(dur(a[1]), cancel)
 		if err := tx.Commit(ctx); err != nil {
 			return shown(err)
 		}

@@ -47,7 +47,7 @@ func (ev *evaluation) onceOnly(q *kv.WriteRequest) (done bool, floor clock.Times
 	case err != nil:
 		return false, floor, err
 	case rec == nil && q.NotAfter != 0 && ev.env.Now.Latest >= q.NotAfter:
-		// HAZARD: if true time is above our latest a commit may take effect that was reported as failed.
+		// Nobody remembers any more that it was refused (package replica, C2).
 		return false, floor, kv.Errorf(kv.ErrUnavailable, "the commit of transaction %s comes after its coordinator has given it up", q.Txn)
 	case rec == nil:
 		return false, ev.floor(q.Anchor, q.Txn, nil), ev.refuseOld(q.Start)
