@@ -120,8 +120,7 @@ func (t *Txn) failedFirm(err error) error {
 // words are where ranges have to hear of a commit as high as c: those whose intents have landed below. Such a range has not heard of
 // a write at c; if it led a later transaction to believe that nothing on its node is as new as c, that one could lower its
 // limit below c and miss a commit that was known before it began (X5). It is told before the record says so, because from
-// then on anybody may read the commit and tell of it, in whatever ordering this transaction is: it is the readers'
-// that matters. The word goes by spans, since a range may have been split meanwhile, and its halves may be led by two nodes.
+// then on anybody may read the commit and tell of it. The ordering of this transaction does not matter, only the readers'. The word goes by spans, since a range may have been split meanwhile, and its halves may be led by two nodes.
 // Where the record is, at the anchor, the request that makes it say so is the word.
 func (n *intents) words(c clock.Timestamp) (spans []kv.Span) {
 	if c.LessEq(n.told) {
