@@ -9,7 +9,8 @@ import (
 	"github.com/longitude-db/longitude/internal/mvcc"
 )
 
-// A transaction's record, at its anchor, decides its fate. A missing one is as good as pending.
+// A transaction's record, at its anchor, decides its fate. A missing one is as good as pending, unless a version there names
+// the transaction: then it has committed in one phase (V4).
 //
 //	                             stage
 //	              ┌──────────────────────────────────▶ staged ───┐ EndTxn(commit), recovery: nothing is missing
@@ -40,6 +41,20 @@ func (ev *evaluation) refuseOld(start clock.Timestamp) error {
 	}
 	return kv.Errorf(kv.ErrTooOld, "the transaction began %s ago and has no record, which are kept for %s",
 		time.Duration(int64(ev.env.Now.Latest)-start.Wall).Round(time.Second), Retention)
+}
+
+// record is what is known of a transaction at its anchor: its record or, if there is none, the version by which it has
+// committed in one phase (V4). start is its age: below that no commit leaves its name in a version.
+func (ev *evaluation) record(anchor kv.Key, id kv.TxnID, start clock.Timestamp) (*kv.Record, error) {
+	rec, err := mvcc.GetRecord(ev.env.Reader, anchor, id)
+	if rec != nil || err != nil {
+		return rec, err
+	}
+	at, err := mvcc.SignedAt(ev.env.Reader, anchor, id, start)
+	if at.IsZero() || err != nil {
+		return nil, err
+	}
+	return &kv.Record{State: kv.Committed, CommitTS: at, Start: start}, nil
 }
 
 func (ev *evaluation) answer(s kv.TxnStatus) error {
@@ -87,7 +102,7 @@ func (ev *evaluation) floor(anchor kv.Key, id kv.TxnID, rec *kv.Record) (ts cloc
 // endTxn writes the coordinator's decision, unless another has been made. A coordinator that aborts because it never
 // heard of its commit may learn that it is committed.
 func (ev *evaluation) endTxn(q *kv.EndTxnRequest) error {
-	rec, err := mvcc.GetRecord(ev.env.Reader, q.Anchor, q.Txn)
+	rec, err := ev.record(q.Anchor, q.Txn, q.Start)
 	if err != nil {
 		return err
 	}
@@ -138,7 +153,7 @@ func (ev *evaluation) endTxn(q *kv.EndTxnRequest) error {
 // push answers what has become of a transaction that is in somebody's way, and settles who yields. It is not a sign of
 // life: a transaction whose coordinator is gone expires however often it is pushed.
 func (ev *evaluation) push(q *kv.PushRequest) error {
-	rec, err := mvcc.GetRecord(ev.env.Reader, q.Anchor, q.Txn)
+	rec, err := ev.record(q.Anchor, q.Txn, q.Start)
 	if err != nil {
 		return err
 	}
@@ -178,7 +193,7 @@ func wounded(q *kv.PushRequest) bool {
 
 // heartbeat keeps a transaction alive, and from becoming too old.
 func (ev *evaluation) heartbeat(q *kv.HeartbeatRequest) error {
-	rec, err := mvcc.GetRecord(ev.env.Reader, q.Anchor, q.Txn)
+	rec, err := ev.record(q.Anchor, q.Txn, q.Start)
 	switch {
 	case err != nil:
 		return err

@@ -75,7 +75,7 @@ func (ev *evaluation) query(q *kv.QueryRequest) error {
 // recover is P4. If the record has moved on since the queries were sent they say nothing any more; then it is a push.
 func (ev *evaluation) recover(q *kv.RecoverRequest) error {
 	p := &q.Push
-	rec, err := mvcc.GetRecord(ev.env.Reader, p.Anchor, p.Txn)
+	rec, err := ev.record(p.Anchor, p.Txn, p.Start)
 	if err != nil {
 		return err
 	}
