@@ -38,6 +38,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/mvcc"
 	"github.com/longitude-db/longitude/internal/replica/tscache"
 	"github.com/longitude-db/longitude/internal/storage"
 )
@@ -59,8 +60,10 @@ const (
 // Env is what evaluation depends on beside the request.
 type Env struct {
 	Reader storage.Reader // the state instance
-	Desc   *kv.RangeDescriptor
-	Cache  *tscache.Cache
+	// Sieve of state. Nil: there is none, or no latches are held.
+	Sieve *mvcc.Sieve
+	Desc  *kv.RangeDescriptor
+	Cache *tscache.Cache
 	// Now is read after the latches were acquired: what another request did before, it did before this reading.
 	Now  clock.Interval
 	Node kv.NodeID

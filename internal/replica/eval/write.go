@@ -52,6 +52,7 @@ type anchored struct {
 	at      int
 	newest  clock.Timestamp
 	deleted bool
+	record  bool // it has one already
 }
 
 // onceOnly is V4 for a one-phase commit: it looks at what an earlier copy of the request left behind. floor is the
@@ -61,7 +62,7 @@ func (ev *evaluation) onceOnly(q *kv.WriteRequest, v *mvcc.View) (a anchored, do
 	if !q.Since.IsZero() {
 		a.at = slices.IndexFunc(q.Puts, func(p kv.Put) bool { return p.Key.Equal(q.Anchor) })
 	}
-	rec, err := mvcc.GetRecord(ev.env.Reader, q.Anchor, q.Txn)
+	rec, err := mvcc.GetRecord(ev.env.Reader, ev.env.Sieve, q.Anchor, q.Txn)
 	if err != nil {
 		return a, false, floor, err
 	}
@@ -88,7 +89,7 @@ func (ev *evaluation) onceOnly(q *kv.WriteRequest, v *mvcc.View) (a anchored, do
 	case rec.State == kv.Staged:
 		return a, false, floor, kv.Errorf(kv.ErrInternal, "transaction %s commits in one phase, and is staged", q.Txn)
 	}
-	a.at = -1 // the record that it has changes
+	a.at, a.record = -1, true // that changes
 	return a, false, ev.floor(q.Anchor, q.Txn, rec), nil
 }
 
@@ -192,7 +193,7 @@ func (ev *evaluation) onePhase(q *kv.WriteRequest, c clock.Timestamp, newest []c
 		return nil
 	}
 	return mvcc.PutRecord(&ev.batch, q.Anchor, q.Txn, &kv.Record{
-		State: kv.Committed, CommitTS: c, Start: q.Start, Touched: max(q.Laid, ev.env.Now.Earliest)})
+		State: kv.Committed, CommitTS: c, Start: q.Start, Touched: max(q.Laid, ev.env.Now.Earliest)}, anchor.record)
 }
 
 // intents lays them at c, but for those that are there already (P1): this is a copy of the request then, or one that was
@@ -209,7 +210,7 @@ func (ev *evaluation) intents(q *kv.WriteRequest, c clock.Timestamp, own []*kv.I
 			earlier = p.Over(own[i], q.Marks, q.Ignored)
 		}
 		err := mvcc.PutIntent(&ev.batch, p.Key, &kv.Intent{Txn: q.Txn, Start: q.Start, Anchor: q.Anchor, TS: c,
-			Laid: q.Laid, Coord: q.Coord, Value: p.Value, Delete: p.Delete, Seq: p.Seq, Earlier: earlier})
+			Laid: q.Laid, Coord: q.Coord, Value: p.Value, Delete: p.Delete, Seq: p.Seq, Earlier: earlier}, own[i] != nil)
 		if err != nil {
 			return err
 		}
