@@ -41,8 +41,11 @@ const (
 func IsLocal(k kv.Key) bool { return len(k) > 0 && k[0] == local }
 
 // RangeState is the key of one item of a replica's own state.
-func RangeState(id kv.RangeID, suffix string) kv.Key {
-	k := binary.BigEndian.AppendUint64(kv.Key{local, byID}, uint64(id))
+func RangeState(id kv.RangeID, suffix string) kv.Key { return AppendRangeState(nil, id, suffix) }
+
+// AppendRangeState is RangeState, appended.
+func AppendRangeState(dst kv.Key, id kv.RangeID, suffix string) kv.Key {
+	k := binary.BigEndian.AppendUint64(append(dst, local, byID), uint64(id))
 	return append(k, suffix...)
 }
 
@@ -58,9 +61,20 @@ func LockSpan(s kv.Span) kv.Span { return kv.Span{Start: Lock(s.Start), End: Loc
 // LockedKey is the key that the intent at a lock key is on.
 func LockedKey(lock kv.Key) kv.Key { return lock[2:] }
 
+// LockPrefix and RecordPrefix begin all locks and all records.
+var (
+	LockPrefix   = kv.Key{local, locks}
+	RecordPrefix = kv.Key{local, records}
+)
+
 // Record is where the record of a transaction with this anchor key is kept.
 func Record(anchor kv.Key, id kv.TxnID) kv.Key {
-	k := escape(kv.Key{local, records}, anchor)
+	return AppendRecord(make(kv.Key, 0, len(anchor)+len(id)+8), anchor, id)
+}
+
+// AppendRecord is Record, appended.
+func AppendRecord(dst, anchor kv.Key, id kv.TxnID) kv.Key {
+	k := escape(append(dst, local, records), anchor)
 	k = append(k, 0x00, 0x01)
 	return append(k, id[:]...)
 }

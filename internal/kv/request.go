@@ -206,6 +206,9 @@ type WriteRequest struct {
 	Wait time.Duration `msg:"lw,omitempty"`
 	// Fresh: the leaseholder may place a one-phase commit by its own reading.
 	Fresh *Fresh `msg:"fr,omitempty"`
+	// Since: a one-phase commit of this transaction that lands at or above it (and Start) leaves its name in the version at the
+	// anchor, one below it a record. All of the transaction's requests say the same. Zero: a record in any case.
+	Since clock.Timestamp `msg:"sc"`
 }
 
 // WriteResponse says where the writes landed. Past: a commit there was certainly past by the leaseholder's clock when it

@@ -10112,8 +10112,8 @@ func (z *TxnStatus) Msgsize() (s int) {
 func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(19)
-	var zb0001Mask uint32 /* 19 bits */
+	zb0001Len := uint32(20)
+	var zb0001Mask uint32 /* 20 bits */
 	_ = zb0001Mask
 	if z.OnePhase == false {
 		zb0001Len--
@@ -10316,6 +10316,13 @@ func (z *WriteRequest) MarshalMsg(b []byte) (o []byte, err error) {
 					return
 				}
 			}
+		}
+		// string "sc"
+		o = append(o, 0xa2, 0x73, 0x63)
+		o, err = (*wireTimestamp)(&z.Since).MarshalMsg(o)
+		if err != nil {
+			err = msgp.WrapError(err, "Since")
+			return
 		}
 	}
 	return
@@ -10633,6 +10640,12 @@ func (z *WriteRequest) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x100
+		case "sc":
+			bts, err = (*wireTimestamp)(&z.Since).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Since")
+				return
+			}
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -10697,6 +10710,7 @@ func (z *WriteRequest) Msgsize() (s int) {
 	} else {
 		s += 1 + 2 + (*wireTimestamp)(&z.Fresh.Floor).Msgsize() + 2 + (*wireInstant)(&z.Fresh.Back).Msgsize()
 	}
+	s += 3 + (*wireTimestamp)(&z.Since).Msgsize()
 	return
 }
 

@@ -2,7 +2,8 @@
 // tasks and no state of its own: what it does depends on its arguments and on what is stored.
 //
 //	M1  A version is committed. Its timestamp is never zero, and versions of a key have different timestamps.
-//	M2  A version is written above all others of its key and never changed or moved afterwards.
+//	M2  A version is written above all others of its key and never changed, moved or removed afterwards. It may name the
+//	    transaction that wrote it: then it stands for its record (package eval, V4).
 //	M3  A key has at most one intent, kept apart in the lock table with the value it would get.
 //	M4  A value is never empty; a deleted key has a tombstone for a version.
 //	M5  A read at r with limit g sees the newest version at or below r of each key. It reports, instead of an answer, a

@@ -57,9 +57,17 @@ func ScanInline(r storage.Reader, s kv.Span, limit int) (ks []kv.Key, values [][
 	return ks, values, errors.Join(it.Error(), it.Close())
 }
 
-// GetRecord returns a transaction's record, nil if there is none.
-func GetRecord(r storage.Reader, anchor kv.Key, id kv.TxnID) (*kv.Record, error) {
-	return GetRecordAt(r, keys.Record(anchor, id))
+// GetRecord returns a transaction's record, nil if there is none. The sieve may be nil.
+func GetRecord(r storage.Reader, s *Sieve, anchor kv.Key, id kv.TxnID) (*kv.Record, error) {
+	var room [128]byte
+	if !s.none(storage.AppendKey(keys.AppendRecord(room[:0], anchor, id), nil)) {
+		return GetRecordAt(r, keys.Record(anchor, id))
+	}
+	if checked {
+		rec, err := GetRecordAt(r, keys.Record(anchor, id))
+		surely(keys.Record(anchor, id), rec != nil && err == nil) // with an error nothing is known
+	}
+	return nil, nil
 }
 
 // GetRecordAt is GetRecord by the record's own key.
@@ -76,7 +84,7 @@ func GetRecordAt(r storage.Reader, k kv.Key) (*kv.Record, error) {
 }
 
 func decodeRecord(stored []byte) (*kv.Record, error) {
-	if len(stored) == 0 || stored[0] != recordFormat {
+	if !wellFormed(stored) {
 		return nil, assertionf("malformed record %.16x", stored)
 	}
 	rec := new(kv.Record)
@@ -84,14 +92,14 @@ func decodeRecord(stored []byte) (*kv.Record, error) {
 	return rec, err
 }
 
-// PutRecord writes a transaction's record.
-func PutRecord(b *storage.Batch, anchor kv.Key, id kv.TxnID, rec *kv.Record) error {
-	return PutRecordAt(b, keys.Record(anchor, id), rec)
+// PutRecord writes a transaction's record. replaces: it has one.
+func PutRecord(b *storage.Batch, anchor kv.Key, id kv.TxnID, rec *kv.Record, replaces bool) error {
+	return PutRecordAt(b, keys.Record(anchor, id), rec, replaces)
 }
 
 // PutRecordAt is PutRecord by the record's own key.
-func PutRecordAt(b *storage.Batch, k kv.Key, rec *kv.Record) error {
-	stored, err := rec.MarshalMsg([]byte{recordFormat})
+func PutRecordAt(b *storage.Batch, k kv.Key, rec *kv.Record, replaces bool) error {
+	stored, err := rec.MarshalMsg(format(replaces))
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,12 @@ func (v *View) inTheWay(in *kv.Intent) bool {
 
 func (v *View) seekIntent(k kv.Key) bool {
 	v.seek = storage.AppendKey(append(v.seek[:0], lockPrefix...), k)
+	if v.o.Sieve.none(v.seek) {
+		if checked {
+			surely(v.seek, v.it.SeekPrefixGE(v.seek))
+		}
+		return false
+	}
 	return v.it.SeekPrefixGE(v.seek)
 }
 
@@ -79,29 +85,41 @@ func (v *View) meet(k kv.Key) error {
 
 var lockPrefix = keys.Lock(nil)
 
-// intentFormat is the first byte of a stored intent, recordFormat that of a record.
+// The first byte of a stored intent or record. With replacing it took the place of another (Sieve, E2).
 const (
-	intentFormat = 1
-	recordFormat = 1
+	first     = 1
+	replacing = 2
 )
 
+func format(replaces bool) []byte {
+	if replaces {
+		return []byte{replacing}
+	}
+	return []byte{first}
+}
+
+// wellFormed reports whether a stored intent or record begins as it has to.
+func wellFormed(stored []byte) bool {
+	return len(stored) > 0 && (stored[0] == first || stored[0] == replacing)
+}
+
 func decodeIntent(stored []byte) (in kv.Intent, err error) {
-	if len(stored) == 0 || stored[0] != intentFormat {
+	if !wellFormed(stored) {
 		return in, assertionf("malformed intent %.16x", stored)
 	}
 	_, err = in.UnmarshalMsg(stored[1:])
 	return in, err
 }
 
-// PutIntent lays an intent on a key, in the place of one of the same transaction if there is one.
-func PutIntent(b *storage.Batch, k kv.Key, in *kv.Intent) error {
+// PutIntent lays an intent on a key. replaces: in the place of one of the same transaction.
+func PutIntent(b *storage.Batch, k kv.Key, in *kv.Intent, replaces bool) error {
 	if err := checkValue(k, in.Value, in.Delete); err != nil {
 		return err
 	}
 	if in.Txn.IsZero() || in.TS.IsZero() {
 		return assertionf("an intent on %s of transaction %s at %s", k, in.Txn, in.TS)
 	}
-	stored, err := in.MarshalMsg([]byte{intentFormat})
+	stored, err := in.MarshalMsg(format(replaces))
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func runModel(t *testing.T, r *rand.Rand, steps int) {
 		case 3:
 			in := kv.Intent{Txn: kv.TxnID{byte(1 + r.IntN(2))}, TS: m.newest(k, clock.MaxTimestamp).Next().Forward(randomTS(r)), Value: fmt.Append(nil, step)}
 			if _, ok := m.intents[k]; !ok {
-				check(t, PutIntent(b, kv.Key(k), &in))
+				check(t, PutIntent(b, kv.Key(k), &in, false))
 				m.intents[k] = in
 			}
 		case 4:
@@ -408,7 +408,7 @@ func TestInlineAndRecords(t *testing.T) {
 	check(t, PutVersion(b, kv.Key("b"), clock.Timestamp{}, clock.Timestamp{Wall: 5}, []byte("x"), false))
 	check(t, PutVersion(b, kv.Key("c"), clock.Timestamp{}, clock.Timestamp{Wall: 5}, []byte("x"), false))
 	rec := &kv.Record{State: kv.Committed, CommitTS: clock.Timestamp{Wall: 7}, Intents: []kv.Key{kv.Key("k")}}
-	check(t, PutRecord(b, kv.Key("a"), kv.TxnID{9}, rec))
+	check(t, PutRecord(b, kv.Key("a"), kv.TxnID{9}, rec, false))
 	check(t, e.ApplyState(b))
 
 	ks, vs, err := ScanInline(e.State, kv.Span{Start: kv.Key("a"), End: kv.Key("z")}, 10)
@@ -424,12 +424,12 @@ func TestInlineAndRecords(t *testing.T) {
 	if !bytes.Equal(v, []byte("3")) {
 		t.Errorf("%q", v)
 	}
-	got, err := GetRecord(e.State, kv.Key("a"), kv.TxnID{9})
+	got, err := GetRecord(e.State, nil, kv.Key("a"), kv.TxnID{9})
 	check(t, err)
 	if got == nil || got.State != kv.Committed || got.CommitTS != rec.CommitTS || len(got.Intents) != 1 {
 		t.Errorf("%+v", got)
 	}
-	if got, err := GetRecord(e.State, kv.Key("a"), kv.TxnID{8}); got != nil || err != nil {
+	if got, err := GetRecord(e.State, nil, kv.Key("a"), kv.TxnID{8}); got != nil || err != nil {
 		t.Errorf("%+v %v", got, err)
 	}
 }

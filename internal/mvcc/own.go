@@ -216,7 +216,7 @@ func overlay(rows kv.Rows, over []laidRow, read kv.Span, reverse bool) kv.Rows {
 
 // intentTxn is whose a stored intent is, without decoding the rest.
 func intentTxn(stored []byte) (id kv.TxnID, err error) {
-	if len(stored) == 0 || stored[0] != intentFormat {
+	if !wellFormed(stored) {
 		return id, assertionf("malformed intent %.16x", stored)
 	}
 	n, b, err := msgp.ReadMapHeaderBytes(stored[1:])

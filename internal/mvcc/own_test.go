@@ -58,7 +58,7 @@ func TestScanOver(t *testing.T) {
 					visible = "-"
 				}
 			}
-			must(t, PutIntent(b, k, in))
+			must(t, PutIntent(b, k, in, false))
 			if visible != "-" {
 				if delete(want, string(k)); visible != "" {
 					want[string(k)] = visible

@@ -82,7 +82,7 @@ func (s *script) run(d *datadriven.TestData) (string, error) {
 	// intent k1 value txn=A ts=10
 	case "intent":
 		return s.write(func(b *storage.Batch) error {
-			return PutIntent(b, kv.Key(d.CmdArgs[0].Key), &kv.Intent{Txn: txnArg(d, "txn"), TS: tsArg(d, "ts"), Value: []byte(d.CmdArgs[1].Key)})
+			return PutIntent(b, kv.Key(d.CmdArgs[0].Key), &kv.Intent{Txn: txnArg(d, "txn"), TS: tsArg(d, "ts"), Value: []byte(d.CmdArgs[1].Key)}, false)
 		})
 
 	// resolve k1 txn=A commit=15

@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
@@ -19,6 +20,8 @@ type Options struct {
 	MaxIntents int
 	// Finished are transactions that are decided, whose intents are read as what they will become.
 	Finished map[kv.TxnID]kv.TxnStatus
+	// Sieve, if not nil, spares searches for intents. Only under latches (E3).
+	Sieve *Sieve
 	// Own: the transaction has intents, and sees these of them.
 	Own *kv.Own
 }
@@ -125,6 +128,41 @@ func (v *View) NewestVersion(k kv.Key) (ts clock.Timestamp, deleted bool, err er
 	}
 	value, err := decodeValue(stored)
 	return ts, value == nil, err
+}
+
+// SignedSince is NewestVersion, and looks on among the versions at or above since for the one that names a transaction. by is
+// its timestamp, zero if there is none. All versions above since are passed, and most often there are none.
+func (v *View) SignedSince(k kv.Key, id kv.TxnID, since clock.Timestamp) (newest clock.Timestamp, deleted bool, by clock.Timestamp, err error) {
+	newest, deleted, err = v.NewestVersion(k)
+	if err != nil || newest.IsZero() {
+		return newest, deleted, by, err
+	}
+	for ts := newest; !ts.Less(since); {
+		stored, err := v.it.ValueAndErr()
+		if err != nil {
+			return newest, deleted, by, err
+		}
+		if signedBy(stored, id) {
+			return newest, deleted, ts, nil
+		}
+		if !v.it.Next() { // after a search by prefix it ends with the key
+			return newest, deleted, by, v.it.Error()
+		}
+		if ts, err = v.version(); err != nil {
+			return newest, deleted, by, err
+		}
+	}
+	return newest, deleted, by, nil
+}
+
+// SignedAt is SignedSince for who wants to know nothing else.
+func SignedAt(r storage.Reader, k kv.Key, id kv.TxnID, since clock.Timestamp) (clock.Timestamp, error) {
+	v, err := Open(r, Options{TS: anyTime})
+	if err != nil {
+		return clock.Timestamp{}, err
+	}
+	_, _, by, err := v.SignedSince(k, id, since)
+	return by, errors.Join(err, v.Close())
 }
 
 // hasVersion reports whether a key has a version at exactly ts.

@@ -17,15 +17,20 @@ func checkValue(k kv.Key, value []byte, deleted bool) error {
 
 // PutVersion writes a version. newest is that of the newest version that the key has (M2).
 func PutVersion(b *storage.Batch, k kv.Key, newest, ts clock.Timestamp, value []byte, deleted bool) error {
+	return PutSigned(b, k, newest, ts, value, deleted, kv.TxnID{})
+}
+
+// PutSigned is PutVersion with the name of the transaction in the version, by which SignedSince finds it. Zero: no name.
+func PutSigned(b *storage.Batch, k kv.Key, newest, ts clock.Timestamp, value []byte, deleted bool, by kv.TxnID) error {
 	if err := checkValue(k, value, deleted); err != nil {
 		return err
 	}
 	if ts.LessEq(newest) || ts.IsZero() {
 		return assertionf("%s: a version at %s, not above the newest at %s", k, ts, newest)
 	}
-	op := b.SetDeferred(len(k)+suffixLen(ts), 1+len(value))
+	op := b.SetDeferred(len(k)+suffixLen(ts), sizeValue(value, by))
 	storage.AppendVersion(op.Key[:0], k, ts)
-	appendValue(op.Value[:0], value, deleted)
+	appendValue(op.Value[:0], value, deleted, by)
 	return op.Finish()
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/mvcc"
 	"github.com/longitude-db/longitude/internal/storage"
 )
 
@@ -42,7 +43,7 @@ type application struct {
 	done    []outcome
 	term    uint64 // of the last entry
 	scratch []byte // for the batch of a command
-	bounds  bounds
+	sift    mvcc.Sift
 }
 
 // outcome is told to the proposer once the batch is visible.
@@ -131,21 +132,24 @@ func (a *application) write(repr []byte) error {
 		return fmt.Errorf("command: %w", err)
 	}
 	d := a.r.desc.Load()
-	if a.bounds.of != d {
-		a.bounds = boundsOf(d)
+	if a.r.bounds.of != d {
+		a.r.bounds = boundsOf(d)
 	}
+	removed := a.sift.Removals()
 	for rd := sub.Reader(); ; {
-		_, key, _, ok, err := rd.Next()
+		kind, key, value, ok, err := rd.Next()
 		if err != nil {
 			return fmt.Errorf("command: %w", err)
 		}
 		if !ok {
 			break
 		}
-		if k := key[:storage.Split(key)]; !a.bounds.own(k[:len(k)-1]) {
+		if k := key[:storage.Split(key)]; !a.r.bounds.own(k[:len(k)-1]) {
 			panic(fmt.Sprintf("replica: a command writes %q, which is not in %s", key, d))
 		}
+		a.sift.Add(key, value, kind == storage.KindDelete)
 	}
+	a.sift.Once(removed)
 	return a.b.Apply(&sub, nil)
 }
 
@@ -194,9 +198,11 @@ func (a *application) commitWith(between func()) error {
 	if err := putApplied(a.b, r.id, r.applied); err != nil {
 		return err
 	}
+	r.store.sieve.Before(&a.sift)
 	if err := r.store.opts.Engines.ApplyState(a.b); err != nil {
 		return err
 	}
+	r.store.sieve.After(&a.sift)
 	a.b.Close()
 	a.b = r.store.opts.Engines.State.NewBatch()
 	r.appliedIndex.Store(r.applied.index)

@@ -39,8 +39,10 @@ func appendEntryKey(k []byte, id kv.RangeID, index uint64) []byte {
 // entryID is a position of a log.
 type entryID struct{ index, term uint64 }
 
-func (e entryID) encode() []byte {
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, e.index), e.term)
+func (e entryID) encode() []byte { return e.append(make([]byte, 0, 16)) }
+
+func (e entryID) append(b []byte) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, e.index), e.term)
 }
 
 func decodeEntryID(b []byte) entryID {

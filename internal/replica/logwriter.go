@@ -40,7 +40,7 @@ func (r *Replica) append(m *raftpb.Message) {
 	}
 	if m.GetTerm() != 0 || m.GetVote() != 0 || m.GetCommit() != 0 {
 		hard := &raftpb.HardState{Term: proto.Uint64(m.GetTerm()), Vote: proto.Uint64(m.GetVote()), Commit: proto.Uint64(m.GetCommit())}
-		j.sets = append(j.sets, pair{logKey(r.id, logHardState), mustMarshal(hard)})
+		j.sets = append(j.sets, pair{logKey(r.id, logHardState), encodeHardState(hard)})
 		r.raftLog.hard = hard
 	}
 	if es := m.GetEntries(); len(es) > 0 {

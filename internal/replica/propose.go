@@ -196,6 +196,9 @@ func (p *proposals) applied(c *command, e *kv.Error) {
 
 // passed drops the proposals of earlier terms: an entry of this term has been applied.
 func (p *proposals) passed(term uint64) {
+	if len(p.pending) == 0 {
+		return // without making the error, on every replica for every batch
+	}
 	p.fail(func(q *proposal) bool { return q.cmd.Term < term },
 		kv.Errorf(kv.ErrUnavailable, "the lease was lost before the command was in the log"))
 }

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -18,6 +19,8 @@ var errRaftWire = errors.New("malformed Raft message")
 // Field numbers of raft.proto.
 const (
 	entryType, entryTerm, entryIndex, entryData = 1, 2, 3, 4
+
+	hardTerm, hardVote, hardCommit = 1, 2, 3
 
 	msgType, msgTo, msgFrom, msgTerm, msgLogTerm, msgIndex = 1, 2, 3, 4, 5, 6
 	msgEntries, msgCommit, msgSnapshot, msgReject          = 7, 8, 9, 10
@@ -59,6 +62,14 @@ func appendEntry(b []byte, e *raftpb.Entry) []byte {
 
 func appendNumber(b []byte, field protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
+}
+
+// encodeHardState encodes what is written with each entry.
+func encodeHardState(h *raftpb.HardState) []byte {
+	b := make([]byte, 0, 3+3*binary.MaxVarintLen64)
+	b = appendOptional(b, hardTerm, h.Term)
+	b = appendOptional(b, hardVote, h.Vote)
+	return appendOptional(b, hardCommit, h.Commit)
 }
 
 func appendOptional(b []byte, field protowire.Number, v *uint64) []byte {

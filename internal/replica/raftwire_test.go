@@ -64,6 +64,10 @@ func TestRaftWireIsProtobuf(t *testing.T) {
 		if !bytes.Equal(b, want) {
 			t.Fatalf("%v:\n got %x\nwant %x", m, b, want)
 		}
+		hard := &raftpb.HardState{Term: m.Term, Vote: m.Vote, Commit: m.Commit}
+		if want, _ := proto.Marshal(hard); !bytes.Equal(encodeHardState(hard), want) {
+			t.Fatalf("%v:\n got %x\nwant %x", hard, encodeHardState(hard), want)
+		}
 		for _, e := range m.Entries {
 			want, _ := proto.Marshal(e)
 			if got := appendEntry(nil, e); !bytes.Equal(got, want) || len(got) != sizeEntry(e) {

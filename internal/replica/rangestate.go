@@ -26,7 +26,9 @@ const (
 )
 
 func putApplied(b *storage.Batch, id kv.RangeID, at entryID) error {
-	return b.Set(storage.Key(keys.RangeState(id, stateApplied)), at.encode(), nil)
+	var k, v [32]byte // with each batch that is applied
+	key := storage.AppendKey(keys.AppendRangeState(k[:0], id, stateApplied), nil)
+	return b.Set(key, at.append(v[:0]), nil)
 }
 
 func putLow(b *storage.Batch, id kv.RangeID, low clock.Timestamp) error {

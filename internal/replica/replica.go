@@ -51,6 +51,7 @@ type Replica struct {
 	raftLog   *raftLog
 	applied   entryID // Invariant: grows by one with each entry (A1)
 	low       clock.Timestamp
+	bounds    bounds // of the descriptor under which a command was applied last
 	soft      softState
 	voter     voter
 	election  election

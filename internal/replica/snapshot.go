@@ -8,6 +8,7 @@ import (
 
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/mvcc"
 	"github.com/longitude-db/longitude/internal/storage"
 )
 
@@ -107,11 +108,17 @@ func (r *Replica) applySnapshot(at entryID) bool {
 func (r *Replica) replaceState(s *receivedSnapshot) error {
 	b := r.store.opts.Engines.State.NewBatch()
 	defer b.Close()
+	var sift mvcc.Sift
 	clear := []*kv.RangeDescriptor{s.desc}
 	if old := r.desc.Load(); old != nil {
 		clear = append(clear, old) // it may have been longer, before a split that the snapshot has behind it
 	}
 	for _, d := range clear {
+		for _, span := range []kv.Span{keys.LockSpan(d.Span), keys.RecordSpan(d.Span)} {
+			if err := sift.Found(r.store.opts.Engines.State, span); err != nil {
+				return err
+			}
+		}
 		for _, span := range spansOf(d) {
 			lower, upper := storage.Span(span)
 			if err := b.DeleteRange(lower, upper, nil); err != nil {
@@ -124,10 +131,14 @@ func (r *Replica) replaceState(s *receivedSnapshot) error {
 			if err := b.Set(c.Keys[i], c.Vals[i], nil); err != nil {
 				return err
 			}
+			sift.Add(c.Keys[i], nil, false)
 		}
 	}
+	sift.Once(0) // the two descriptors overlap
+	r.store.sieve.Before(&sift)
 	if err := r.store.opts.Engines.ApplyState(b); err != nil {
 		return err
 	}
+	r.store.sieve.After(&sift)
 	return r.store.opts.Engines.FlushState()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/mvcc"
 	"github.com/longitude-db/longitude/internal/replica/eval"
 	"github.com/longitude-db/longitude/internal/replica/eval/conflict"
 	"github.com/longitude-db/longitude/internal/rt"
@@ -28,6 +29,7 @@ type Store struct {
 	incoming incomingSnapshots
 	sending  counter
 	observed eval.Observed
+	sieve    mvcc.Sieve // of all ranges' intents and records
 	pushes   *conflict.Pushes
 	copies   *copies
 
@@ -82,6 +84,9 @@ func NewStore(o Options) (*Store, error) {
 
 // recover makes replicas of all ranges that state has. What the logs have beyond it their tasks apply.
 func (s *Store) recover() error {
+	if err := s.sieve.Load(s.opts.Engines.State); err != nil {
+		return err
+	}
 	ds, err := s.loadDescriptors()
 	if err != nil {
 		return err

@@ -12,5 +12,8 @@ type (
 	Snapshot    = pebble.Snapshot
 )
 
+// KindDelete is the kind of a removal in a batch's representation.
+const KindDelete = pebble.InternalKeyKindDelete
+
 // ErrNotFound is what a Reader says of an absent key.
 var ErrNotFound = pebble.ErrNotFound

@@ -43,9 +43,12 @@ const overhead = 160
 // size is about how much memory the writes take that are not sent yet.
 func (b *buffer) size() int { return b.bytes + overhead*b.count }
 
-func newTree() *btree.BTreeG[*buffered] {
-	return btree.NewG(16, func(x, y *buffered) bool { return x.key.Less(y.key) })
-}
+func newTree() *btree.BTreeG[*buffered] { return btree.NewWithFreeListG(16, byKey, unused) }
+
+func byKey(x, y *buffered) bool { return x.key.Less(y.key) }
+
+// unused is shared by all trees: each with a list of its own allocated it for nothing, since trees mostly grow.
+var unused = btree.NewFreeListG[*buffered](btree.DefaultFreeListSize)
 
 // put buffers a write. insert is for a key that has no value yet; it reports false if the buffer gives it one.
 func (b *buffer) put(key kv.Key, value []byte, insert bool) bool {

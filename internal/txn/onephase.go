@@ -75,6 +75,7 @@ func (t *Txn) sendOnePhase(ctx context.Context, puts []kv.Put, span kv.Span, unt
 	req := t.writeRequest(puts, puts[0].Key)
 	req.OnePhase, req.Until = true, until
 	t.mu.Lock()
+	req.Since = t.signedSince()
 	inside, outside := t.reads.clip(span)
 	t.mu.Unlock()
 	if t.db.o.Unsafe.SkipRefresh {
@@ -97,6 +98,19 @@ func (t *Txn) sendOnePhase(ctx context.Context, puts []kv.Put, span kv.Span, unt
 		q.Write = &w
 	}
 	return t.db.o.Router.DoMany(ctx, []route.Addressed{{Key: puts[0].Key, Request: kv.Request{Write: req}, Prepare: prepare}})[0]
+}
+
+// signedSince is from where on a one-phase commit leaves no record (kv.WriteRequest.Since): as high as is certain that it will
+// land, because a copy looks at all versions above. It is the same for all requests of the attempt, which r need not be. It is
+// called with mu held.
+func (t *Txn) signedSince() clock.Timestamp {
+	if t.since.IsZero() {
+		t.since = t.ord.r
+		if at := t.ord.reading.Start(); t.placeable() && at.Less(t.since) {
+			t.since = at // a leaseholder may place it lower
+		}
+	}
+	return t.since
 }
 
 // settle finds out what has become of a one-phase commit that was refused, when that need not have been its only copy: one

@@ -42,8 +42,9 @@ type Txn struct {
 	newest   clock.Timestamp // the newest version that was read
 	owed     clock.Timestamp // the newest that rule 2 is owed for
 	commitTS clock.Timestamp
-	past     bool   // commitTS is: rule 2 is paid for it
-	tries    uint32 // sendings of one-phase commits
+	past     bool            // commitTS is: rule 2 is paid for it
+	tries    uint32          // sendings of one-phase commits
+	since    clock.Timestamp // WriteRequest.Since, once it was sent
 	paid     paid
 	sent     bool
 	guard    Guard // asked before a commit (ahead.go)

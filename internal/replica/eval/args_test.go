@@ -54,7 +54,7 @@ func (d args) keysAndSpans() (ks []kv.Key, spans []kv.Span) {
 }
 
 var notPuts = map[string]bool{"txn": true, "r": true, "c": true, "laid": true, "refresh": true, "until": true,
-	"seq": true, "ignored": true, "marks": true}
+	"seq": true, "ignored": true, "marks": true, "since": true, "notafter": true}
 
 // puts are the arguments key=value: k=v sets, k=deleted deletes, k=v! sets what must not exist.
 func (d args) puts() (list []kv.Put) {

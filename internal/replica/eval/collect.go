@@ -86,7 +86,7 @@ func CollectRecords(env *Env, list []Old) Result {
 		case err != nil || rec == nil || rec.State == kv.Staged || rec.Touched != o.touched:
 		case o.Keep && rec.State.Final():
 			rec.Intents, rec.Spans = nil, nil
-			err = mvcc.PutRecordAt(&ev.batch, o.Key, rec)
+			err = mvcc.PutRecordAt(&ev.batch, o.Key, rec, true)
 		case !o.Keep && collectable(rec, env.Now):
 			err = mvcc.RemoveRecordAt(&ev.batch, o.Key)
 		}

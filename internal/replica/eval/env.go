@@ -10,8 +10,9 @@
 //	V2  A write lands above every version of its keys, and at or above every read of them that was served; at the same
 //	    timestamp only if its own transaction alone read there.
 //	V3  c >= r (rule 3): a write never lands below the timestamp that its transaction read at, or the one it asked for.
-//	V4  A one-phase commit takes effect at most once, however often it is sent: its record is in the same batch. So does
-//	    EndTxn, and so does a swap of an unversioned key. What has no record and began before records are kept is refused.
+//	V4  A one-phase commit takes effect at most once, however often it is sent: in the same batch is a record, or the version
+//	    at its anchor names it (onceOnly, record; why that will do: docs/transactions.md). EndTxn takes effect at most once,
+//	    too, and so does a swap of an unversioned key. What has neither and began before records are kept is refused.
 //	V5  What is committed is never aborted, and what is aborted is never committed.
 //	V6  A committed transaction's intents become versions at its commit timestamp, which is not below any of them.
 //	V7  Observed is forwarded before anything is acknowledged.
@@ -37,6 +38,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/mvcc"
 	"github.com/longitude-db/longitude/internal/replica/tscache"
 	"github.com/longitude-db/longitude/internal/storage"
 )
@@ -58,8 +60,10 @@ const (
 // Env is what evaluation depends on beside the request.
 type Env struct {
 	Reader storage.Reader // the state instance
-	Desc   *kv.RangeDescriptor
-	Cache  *tscache.Cache
+	// Sieve of state. Nil: there is none, or no latches are held.
+	Sieve *mvcc.Sieve
+	Desc  *kv.RangeDescriptor
+	Cache *tscache.Cache
 	// Now is read after the latches were acquired: what another request did before, it did before this reading.
 	Now  clock.Interval
 	Node kv.NodeID

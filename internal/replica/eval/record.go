@@ -9,7 +9,8 @@ import (
 	"github.com/longitude-db/longitude/internal/mvcc"
 )
 
-// A transaction's record, at its anchor, decides its fate. A missing one is as good as pending.
+// A transaction's record, at its anchor, decides its fate. A missing one is as good as pending, unless a version there names
+// the transaction: then it has committed in one phase (V4).
 //
 //	                             stage
 //	              ┌──────────────────────────────────▶ staged ───┐ EndTxn(commit), recovery: nothing is missing
@@ -42,13 +43,28 @@ func (ev *evaluation) refuseOld(start clock.Timestamp) error {
 		time.Duration(int64(ev.env.Now.Latest)-start.Wall).Round(time.Second), Retention)
 }
 
+// record is what is known of a transaction at its anchor: its record or, if there is none, the version by which it has
+// committed in one phase (V4). start is its age: below that no commit leaves its name in a version.
+func (ev *evaluation) record(anchor kv.Key, id kv.TxnID, start clock.Timestamp) (*kv.Record, error) {
+	rec, err := mvcc.GetRecord(ev.env.Reader, ev.env.Sieve, anchor, id)
+	if rec != nil || err != nil {
+		return rec, err
+	}
+	at, err := mvcc.SignedAt(ev.env.Reader, anchor, id, start)
+	if at.IsZero() || err != nil {
+		return nil, err
+	}
+	return &kv.Record{State: kv.Committed, CommitTS: at, Start: start}, nil
+}
+
 func (ev *evaluation) answer(s kv.TxnStatus) error {
 	ev.res.Response.EndTxn = &s
 	return nil
 }
 
-func (ev *evaluation) decide(anchor kv.Key, id kv.TxnID, rec *kv.Record) error {
-	if err := mvcc.PutRecord(&ev.batch, anchor, id, rec); err != nil {
+// decide writes a record, in the place of old if there is one.
+func (ev *evaluation) decide(anchor kv.Key, id kv.TxnID, old, rec *kv.Record) error {
+	if err := mvcc.PutRecord(&ev.batch, anchor, id, rec, old != nil); err != nil {
 		return err
 	}
 	return ev.answer(status(rec))
@@ -87,7 +103,7 @@ func (ev *evaluation) floor(anchor kv.Key, id kv.TxnID, rec *kv.Record) (ts cloc
 // endTxn writes the coordinator's decision, unless another has been made. A coordinator that aborts because it never
 // heard of its commit may learn that it is committed.
 func (ev *evaluation) endTxn(q *kv.EndTxnRequest) error {
-	rec, err := mvcc.GetRecord(ev.env.Reader, q.Anchor, q.Txn)
+	rec, err := ev.record(q.Anchor, q.Txn, q.Start)
 	if err != nil {
 		return err
 	}
@@ -103,7 +119,7 @@ func (ev *evaluation) endTxn(q *kv.EndTxnRequest) error {
 		if len(spans) == 0 {
 			spans = spansOf(rec)
 		}
-		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: touched, Spans: spans})
+		return ev.decide(q.Anchor, q.Txn, rec, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: touched, Spans: spans})
 	case state == kv.Aborted:
 		return kv.Errorf(kv.ErrAborted, "transaction %s was aborted by another one, or had not been heard of for %s, or its coordinator was gone", q.Txn, Expiry)
 	case q.CommitTS.IsZero() || q.Stage && q.Commit:
@@ -131,14 +147,14 @@ func (ev *evaluation) endTxn(q *kv.EndTxnRequest) error {
 	if q.Stage {
 		state = kv.Staged
 	}
-	return ev.decide(q.Anchor, q.Txn, &kv.Record{State: state, CommitTS: c, Start: q.Start, Touched: touched,
+	return ev.decide(q.Anchor, q.Txn, rec, &kv.Record{State: state, CommitTS: c, Start: q.Start, Touched: touched,
 		Intents: q.Intents, Seq: q.Seq, Spans: q.Spans, Ignored: q.Ignored})
 }
 
 // push answers what has become of a transaction that is in somebody's way, and settles who yields. It is not a sign of
 // life: a transaction whose coordinator is gone expires however often it is pushed.
 func (ev *evaluation) push(q *kv.PushRequest) error {
-	rec, err := mvcc.GetRecord(ev.env.Reader, q.Anchor, q.Txn)
+	rec, err := ev.record(q.Anchor, q.Txn, q.Start)
 	if err != nil {
 		return err
 	}
@@ -151,7 +167,7 @@ func (ev *evaluation) push(q *kv.PushRequest) error {
 	case state == kv.Staged:
 		return ev.pushStaged(q, rec, gone)
 	case gone, rec == nil && ev.tooOld(q.Start):
-		return ev.decide(q.Anchor, q.Txn, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: ev.env.Now.Earliest, Spans: spansOf(rec)})
+		return ev.decide(q.Anchor, q.Txn, rec, &kv.Record{State: kv.Aborted, Start: q.Start, Touched: ev.env.Now.Earliest, Spans: spansOf(rec)})
 	}
 	floor := ev.floor(q.Anchor, q.Txn, rec).Forward(q.TS)
 	if q.Kind == kv.PushTimestamp && floor.LessEq(q.To) {
@@ -178,7 +194,7 @@ func wounded(q *kv.PushRequest) bool {
 
 // heartbeat keeps a transaction alive, and from becoming too old.
 func (ev *evaluation) heartbeat(q *kv.HeartbeatRequest) error {
-	rec, err := mvcc.GetRecord(ev.env.Reader, q.Anchor, q.Txn)
+	rec, err := ev.record(q.Anchor, q.Txn, q.Start)
 	switch {
 	case err != nil:
 		return err
@@ -186,13 +202,16 @@ func (ev *evaluation) heartbeat(q *kv.HeartbeatRequest) error {
 		if err := ev.refuseOld(q.Start); err != nil {
 			return err
 		}
-		rec = &kv.Record{Start: q.Start}
 	case rec.State.Final(), q.Now <= rec.Touched:
 		return ev.answer(status(rec))
 	}
-	rec.Touched = q.Now
-	if len(q.Spans) > 0 {
-		rec.Spans = q.Spans
+	alive := kv.Record{Start: q.Start}
+	if rec != nil {
+		alive = *rec
 	}
-	return ev.decide(q.Anchor, q.Txn, rec)
+	alive.Touched = q.Now
+	if len(q.Spans) > 0 {
+		alive.Spans = q.Spans
+	}
+	return ev.decide(q.Anchor, q.Txn, rec, &alive)
 }

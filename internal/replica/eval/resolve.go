@@ -50,7 +50,7 @@ func (ev *evaluation) inline(q *kv.InlineRequest) error {
 	if err != nil {
 		return err
 	}
-	rec, err := mvcc.GetRecord(ev.env.Reader, q.Key, q.ID)
+	rec, err := mvcc.GetRecord(ev.env.Reader, ev.env.Sieve, q.Key, q.ID)
 	switch {
 	case err != nil:
 		return err
@@ -69,10 +69,10 @@ func (ev *evaluation) inline(q *kv.InlineRequest) error {
 	done := &kv.Record{State: kv.Aborted, Start: q.Start, Touched: ev.env.Now.Earliest}
 	if !bytes.Equal(present, q.Expect) {
 		resp.Values = [][]byte{present}
-		return mvcc.PutRecord(&ev.batch, q.Key, q.ID, done)
+		return mvcc.PutRecord(&ev.batch, q.Key, q.ID, done, false)
 	}
 	resp.Swapped, done.State = true, kv.Committed
-	if err := mvcc.PutRecord(&ev.batch, q.Key, q.ID, done); err != nil {
+	if err := mvcc.PutRecord(&ev.batch, q.Key, q.ID, done, false); err != nil {
 		return err
 	}
 	return mvcc.PutInline(&ev.batch, q.Key, q.Value)

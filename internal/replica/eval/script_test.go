@@ -171,11 +171,11 @@ func (s *script) request(d args) (*kv.Request, error) {
 
 	// write k=v l=deleted m=v!new txn=A r=5 c=5 laid=6 refresh=a..c canforward until=9: intents
 	// ... seq=3 ignored=(1-2) marks=(2,3): the number of these writes, of a transaction that sends them in several parts
-	// commit ...: the same in one phase
+	// commit ... since=4: the same in one phase
 	case "write", "commit":
 		q := &kv.WriteRequest{Txn: id, Start: start, Anchor: anchor, ReadTS: d.ts("r"), CommitTS: d.ts("c").Forward(d.ts("r")),
 			OnePhase: d.Cmd == "commit", CanForward: d.HasArg("canforward"), Until: d.ts("until"), Laid: clock.Instant(d.ts("laid").Wall), Puts: d.puts(),
-			NotAfter: clock.Instant(d.ts("notafter").Wall), Ignored: d.ranges("ignored")}
+			NotAfter: clock.Instant(d.ts("notafter").Wall), Since: d.ts("since"), Ignored: d.ranges("ignored")}
 		for i := range q.Puts {
 			q.Puts[i].Seq = uint64(d.num("seq"))
 		}
@@ -387,11 +387,14 @@ func (s *script) state() (string, error) {
 		switch {
 		case !ts.IsZero():
 			v := it.Value()
-			text := "deleted"
+			text, by := "deleted", ""
+			if v[0]&2 != 0 {
+				by, v = fmt.Sprintf(", signed by %s", letter(kv.TxnID(v[1:17]))), v[16:]
+			}
 			if len(v) > 1 {
 				text = string(v[1:])
 			}
-			fmt.Fprintf(&out, "%s@%s=%s\n", name(k), short(ts), text)
+			fmt.Fprintf(&out, "%s@%s=%s%s\n", name(k), short(ts), text, by)
 		case strings.HasPrefix(string(k), string(keys.Lock(nil))):
 			var in kv.Intent
 			if _, err := in.UnmarshalMsg(it.Value()[1:]); err != nil {

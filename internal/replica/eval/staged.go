@@ -75,7 +75,7 @@ func (ev *evaluation) query(q *kv.QueryRequest) error {
 // recover is P4. If the record has moved on since the queries were sent they say nothing any more; then it is a push.
 func (ev *evaluation) recover(q *kv.RecoverRequest) error {
 	p := &q.Push
-	rec, err := mvcc.GetRecord(ev.env.Reader, p.Anchor, p.Txn)
+	rec, err := ev.record(p.Anchor, p.Txn, p.Start)
 	if err != nil {
 		return err
 	}
@@ -87,10 +87,10 @@ func (ev *evaluation) recover(q *kv.RecoverRequest) error {
 	case !q.Missing:
 		ev.env.Observed.Forward(q.TS) // V7
 		ev.res.Served = q.TS
-		return ev.decide(p.Anchor, p.Txn, &kv.Record{State: kv.Committed, CommitTS: q.TS, Start: rec.Start, Touched: touched,
+		return ev.decide(p.Anchor, p.Txn, rec, &kv.Record{State: kv.Committed, CommitTS: q.TS, Start: rec.Start, Touched: touched,
 			Intents: rec.Intents, Spans: rec.Spans, Ignored: rec.Ignored})
 	case ev.expired(p, rec) || wounded(p):
-		return ev.decide(p.Anchor, p.Txn, &kv.Record{State: kv.Aborted, Start: rec.Start, Touched: touched, Spans: rec.Spans})
+		return ev.decide(p.Anchor, p.Txn, rec, &kv.Record{State: kv.Aborted, Start: rec.Start, Touched: touched, Spans: rec.Spans})
 	}
 	// Its coordinator is alive and will hear that a write landed higher. Until then it is an ordinary pending one, and above
 	// S, so that a late copy of the request cannot stage it again.
@@ -98,5 +98,5 @@ func (ev *evaluation) recover(q *kv.RecoverRequest) error {
 	if p.Kind == kv.PushTimestamp {
 		floor = floor.Forward(p.To.Next())
 	}
-	return ev.decide(p.Anchor, p.Txn, &kv.Record{State: kv.Pending, CommitTS: floor, Start: rec.Start, Touched: rec.Touched, Spans: rec.Spans})
+	return ev.decide(p.Anchor, p.Txn, rec, &kv.Record{State: kv.Pending, CommitTS: floor, Start: rec.Start, Touched: rec.Touched, Spans: rec.Spans})
 }

@@ -1,0 +1,6 @@
+//go:build invariants
+
+package mvcc
+
+// checked: what must be so is looked at each time.
+const checked = true

@@ -1,0 +1,6 @@
+//go:build !invariants
+
+package mvcc
+
+// checked: see checked.go.
+const checked = false
