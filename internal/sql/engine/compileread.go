@@ -38,6 +38,10 @@ func (c *compiler) selection(s *sqlparser.Select, database string) form {
 	if !c.answers(f) {
 		return nil
 	}
+	f.want = make([]bool, len(c.l.columns)+1)
+	for _, col := range f.columns {
+		f.want[col.at] = true
+	}
 	if s.Lock != nil && s.Lock.Type != "" {
 		return c.locking(f, s)
 	}

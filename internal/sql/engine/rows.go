@@ -157,14 +157,16 @@ func decodeParts(key, prefix kv.Key, parts, suffix []part, d datums) error {
 func (l *layout) readValue(value []byte, d datums) error {
 	r, err := rowcodec.ReadValue(value)
 	for err == nil {
-		id, v, ok, e := r.Next()
+		id, wire, ok, e := r.Field()
 		if !ok {
 			return e
 		}
 		if id == 0 {
-			d[l.rowIDAt()], err = v.As(&rowIDColumn)
+			err = r.Take(wire, &rowIDColumn, &d[l.rowIDAt()])
 		} else if at := l.place(id); at >= 0 {
-			d[at], err = v.As(&l.columns[at])
+			err = r.Take(wire, &l.columns[at], &d[at])
+		} else {
+			err = r.Skip(id, wire)
 		}
 	}
 	return err
