@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"io"
 	"slices"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // spanForm is SELECT of the rows whose first columns of an index are equal to values, and the one behind them is within
-// bounds; in the order of the index.
+// bounds; in the order of the index or its reverse.
 type spanForm struct {
 	*selectForm
 	x     *indexLayout
@@ -21,6 +22,8 @@ type spanForm struct {
 	// low and high bound the column behind those. Nil: not.
 	low, high *spanBound
 	places    []int // of the columns that are wanted
+	reverse   bool  // from the end of the span to its beginning
+	covered   bool  // the index gives all columns back that are wanted
 }
 
 type spanOperand struct {
@@ -91,7 +94,7 @@ func (f *spanForm) perform(x *execution, sc *sql.Context, given []literal) error
 	var err error
 	switch {
 	case r.span.Empty():
-	case most > 0 && f.x.isPK:
+	case most > 0:
 		err = f.first(x, sc, r.span, most, out)
 	default:
 		err = f.read(x, sc, r, most, out)
@@ -105,7 +108,7 @@ func (f *spanForm) perform(x *execution, sc *sql.Context, given []literal) error
 // first reads as many rows as LIMIT says, and no more.
 func (f *spanForm) first(x *execution, sc *sql.Context, span kv.Span, most int, out *opened) error {
 	t := x.s.transaction()
-	scan := t.attempt().Scan(sc, span, txn.ScanOptions{Limit: most})
+	scan := t.attempt().Scan(sc, span, txn.ScanOptions{Limit: most, Reverse: f.reverse})
 	for {
 		rows, err := scan.Next(sc)
 		if err != nil {
@@ -113,6 +116,11 @@ func (f *spanForm) first(x *execution, sc *sql.Context, span kv.Span, most int, 
 		}
 		if len(rows) == 0 {
 			return nil
+		}
+		if !f.x.isPK {
+			if rows, err = f.rowsOf(sc, t, rows, out); err != nil {
+				return err
+			}
 		}
 		for _, r := range rows {
 			if err := out.add(r.Key, r.Value); err != nil {
@@ -122,11 +130,46 @@ func (f *spanForm) first(x *execution, sc *sql.Context, span kv.Span, most int, 
 	}
 }
 
+// rowsOf gets the rows that entries of the index stand for. Where the entries have all that is wanted, it adds that to the
+// result, and there is nothing to get.
+func (f *spanForm) rowsOf(sc *sql.Context, t *tx, entries []txn.KeyValue, out *opened) ([]txn.KeyValue, error) {
+	ks := make([]kv.Key, 0, len(entries))
+	for _, e := range entries {
+		d, err := f.x.decodeEntry(e.Key, e.Value)
+		if err != nil {
+			return nil, err
+		}
+		if f.covered {
+			if err := out.row(d); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		k, err := f.l.primaryKey(d)
+		if err != nil {
+			return nil, err
+		}
+		ks = append(ks, k)
+	}
+	values, err := t.getMany(sc, ks)
+	if err != nil {
+		return nil, err
+	}
+	rows := entries[:0]
+	for i, v := range values {
+		if len(v) == 0 {
+			return nil, f.l.corrupt(ks[i], errors.New("index "+f.x.desc.Name+" has an entry for a row that is not there"))
+		}
+		rows = append(rows, txn.KeyValue{Key: ks[i], Value: v})
+	}
+	return rows, nil
+}
+
 // read reads as the ordinary path does.
 func (f *spanForm) read(x *execution, sc *sql.Context, r reach, most int, out *opened) error {
 	tbl := f.table(x.h.e)
 	tbl.columns = f.places
-	it, err := newRowReader(sc, tbl, f.x, []reach{r}, false)
+	it, err := newRowReader(sc, tbl, f.x, []reach{r}, f.reverse)
 	if err != nil {
 		return err
 	}

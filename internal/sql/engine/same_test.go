@@ -201,6 +201,11 @@ var templates = []string{
 	"SELECT id, u FROM p WHERE n >= ? AND n < ?", "SELECT * FROM p WHERE u > ? LIMIT ?", "SELECT * FROM n WHERE id BETWEEN ? AND ?", "SELECT id, b FROM n WHERE id > ? AND id <= ? ORDER BY id", "SELECT k FROM s WHERE k < ?",
 	"SELECT * FROM kb WHERE k = ?", "SELECT * FROM kb WHERE k = ? AND h >= ?", "SELECT n FROM kb WHERE k = ? AND h = ? AND n > ? ORDER BY n LIMIT ?", "SELECT p, m FROM c WHERE p = ?", "SELECT * FROM c WHERE q = ?",
 	"SELECT z FROM w WHERE z = ?", "SELECT * FROM w WHERE z >= ?", "SELECT * FROM p WHERE n <= ?", "SELECT id FROM p WHERE id >= ? LIMIT 2",
+	"SELECT * FROM n WHERE id <= ? ORDER BY id DESC LIMIT ?", "SELECT id, b FROM n WHERE id > ? AND id < ? ORDER BY id DESC", "SELECT * FROM n ORDER BY id DESC LIMIT ?", "SELECT k FROM s ORDER BY k LIMIT ?",
+	"SELECT * FROM p WHERE n = ? ORDER BY id DESC LIMIT ?", "SELECT * FROM p WHERE n = ? ORDER BY id", "SELECT id, n FROM p WHERE n = ? ORDER BY n, id DESC", "SELECT * FROM p WHERE n >= ? ORDER BY n LIMIT ?",
+	"SELECT * FROM p WHERE n > ? AND n <= ? ORDER BY n", "SELECT u, id FROM p WHERE n < ? ORDER BY n DESC, id DESC LIMIT ?", "SELECT id, u FROM p WHERE u >= ? ORDER BY u LIMIT ?", "SELECT * FROM p WHERE u < ? ORDER BY u",
+	"SELECT * FROM w WHERE v = ? ORDER BY z, k LIMIT ?", "SELECT z, v, k FROM w WHERE v = ? AND z > ? ORDER BY z DESC, k DESC", "SELECT * FROM w WHERE v BETWEEN ? AND ? ORDER BY v LIMIT ?",
+	"SELECT * FROM kb WHERE k = ? ORDER BY h DESC, n DESC LIMIT ?", "SELECT * FROM kb WHERE k = ? ORDER BY h", "SELECT n FROM kb ORDER BY k, h DESC LIMIT ?", "SELECT * FROM kb WHERE k >= ? ORDER BY k DESC, h DESC, n DESC LIMIT ?",
 	"SELECT b, t FROM n WHERE id = ? FOR UPDATE", "SELECT * FROM s WHERE k = ? LOCK IN SHARE MODE", "SELECT 1", "SELECT 100", "SELECT 2000",
 	"BEGIN", "COMMIT", "ROLLBACK", "START TRANSACTION", "BEGIN", "COMMIT",
 }
