@@ -24,6 +24,8 @@ type spanForm struct {
 	places    []int // of the columns that are wanted
 	reverse   bool  // from the end of the span to its beginning
 	covered   bool  // the index gives all columns back that are wanted
+	sort      *sorting
+	folds     []fold // not empty: the result is one row that is made of all
 }
 
 type spanOperand struct {
@@ -93,7 +95,11 @@ func (f *spanForm) perform(x *execution, sc *sql.Context, given []literal) error
 	out := f.open(x, sc)
 	var err error
 	switch {
+	case len(f.folds) > 0:
+		err = f.fold(x, sc, r, out)
 	case r.span.Empty():
+	case f.sort != nil:
+		err = f.sorted(x, sc, r, most, out)
 	case most > 0:
 		err = f.first(x, sc, r.span, most, out)
 	default:
@@ -167,9 +173,7 @@ func (f *spanForm) rowsOf(sc *sql.Context, t *tx, entries []txn.KeyValue, out *o
 
 // read reads as the ordinary path does.
 func (f *spanForm) read(x *execution, sc *sql.Context, r reach, most int, out *opened) error {
-	tbl := f.table(x.h.e)
-	tbl.columns = f.places
-	it, err := newRowReader(sc, tbl, f.x, []reach{r}, f.reverse)
+	it, err := f.reader(x, sc, r)
 	if err != nil {
 		return err
 	}
@@ -186,4 +190,10 @@ func (f *spanForm) read(x *execution, sc *sql.Context, r reach, most int, out *o
 		}
 	}
 	return nil
+}
+
+func (f *spanForm) reader(x *execution, sc *sql.Context, r reach) (*rowReader, error) {
+	tbl := f.table(x.h.e)
+	tbl.columns = f.places
+	return newRowReader(sc, tbl, f.x, []reach{r}, f.reverse)
 }

@@ -22,7 +22,7 @@ type bounding struct {
 // spanned reads SELECT of the rows within one span of one index, when no other index comes into question, or the order of rows
 // is asked for: which one the ordinary path uses, and so the order, is certain then.
 func (c *compiler) spanned(f *selectForm, s *sqlparser.Select) form {
-	if s.Limit != nil && !c.limit(f, s.Limit) {
+	if s.Limit != nil && !c.limit(f, s.Limit) || s.Lock != nil && s.Lock.Type != "" {
 		return nil
 	}
 	k := conditions{equal: map[int]operand{}, low: map[int]bounding{}, high: map[int]bounding{}}
@@ -51,10 +51,17 @@ func (c *compiler) spanned(f *selectForm, s *sqlparser.Select) form {
 		out.equal = append(out.equal, spanOperand{c.l.keyOf(p), o})
 		delete(k.equal, p.at)
 	}
-	if !c.inOrder(out, s.OrderBy) {
+	ordered := c.inOrder(out, s.OrderBy)
+	if !ordered && !c.sorted(out, s.OrderBy) {
 		return nil
 	}
-	if n := len(out.equal); n < len(parts) && (out.x.isPK || len(s.OrderBy) > 0) { // else the ordinary path may think another index better
+	if s.QueryOpts.Distinct {
+		if ordered || len(f.columns) != 1 || f.columns[0].at != out.sort.at {
+			return nil
+		}
+		out.sort.distinct = true
+	}
+	if n := len(out.equal); n < len(parts) && (out.x.isPK || c.anyOrder || ordered && len(s.OrderBy) > 0) { // else the ordinary path may think another index better
 		p := &parts[n]
 		bound := func(m map[int]bounding) *spanBound {
 			b, ok := m[p.at]
