@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"io"
 	"slices"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
-	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // spanForm is SELECT of the rows whose first columns of an index are equal to values, and the one behind them is within
@@ -23,7 +21,6 @@ type spanForm struct {
 	low, high *spanBound
 	places    []int // of the columns that are wanted
 	reverse   bool  // from the end of the span to its beginning
-	covered   bool  // the index gives all columns back that are wanted
 	sort      *sorting
 	folds     []fold // not empty: the result is one row that is made of all
 }
@@ -100,8 +97,6 @@ func (f *spanForm) perform(x *execution, sc *sql.Context, given []literal) error
 	case r.span.Empty():
 	case f.sort != nil:
 		err = f.sorted(x, sc, r, most, out)
-	case most > 0:
-		err = f.first(x, sc, r.span, most, out)
 	default:
 		err = f.read(x, sc, r, most, out)
 	}
@@ -111,85 +106,17 @@ func (f *spanForm) perform(x *execution, sc *sql.Context, given []literal) error
 	return err
 }
 
-// first reads as many rows as LIMIT says, and no more.
-func (f *spanForm) first(x *execution, sc *sql.Context, span kv.Span, most int, out *opened) error {
-	t := x.s.transaction()
-	scan := t.attempt().Scan(sc, span, txn.ScanOptions{Limit: most, Reverse: f.reverse})
-	for {
-		rows, err := scan.Next(sc)
-		if err != nil {
-			return t.note(err)
-		}
-		if len(rows) == 0 {
-			return nil
-		}
-		if !f.x.isPK {
-			if rows, err = f.rowsOf(sc, t, rows, out); err != nil {
-				return err
-			}
-		}
-		for _, r := range rows {
-			if err := out.add(r.Key, r.Value); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// rowsOf gets the rows that entries of the index stand for. Where the entries have all that is wanted, it adds that to the
-// result, and there is nothing to get.
-func (f *spanForm) rowsOf(sc *sql.Context, t *tx, entries []txn.KeyValue, out *opened) ([]txn.KeyValue, error) {
-	ks := make([]kv.Key, 0, len(entries))
-	for _, e := range entries {
-		d, err := f.x.decodeEntry(e.Key, e.Value)
-		if err != nil {
-			return nil, err
-		}
-		if f.covered {
-			if err := out.row(d); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		k, err := f.l.primaryKey(d)
-		if err != nil {
-			return nil, err
-		}
-		ks = append(ks, k)
-	}
-	values, err := t.getMany(sc, ks)
-	if err != nil {
-		return nil, err
-	}
-	rows := entries[:0]
-	for i, v := range values {
-		if len(v) == 0 {
-			return nil, f.l.corrupt(ks[i], errors.New("index "+f.x.desc.Name+" has an entry for a row that is not there"))
-		}
-		rows = append(rows, txn.KeyValue{Key: ks[i], Value: v})
-	}
-	return rows, nil
-}
-
-// read reads as the ordinary path does.
+// read gives the rows of the span on, as many as LIMIT says.
 func (f *spanForm) read(x *execution, sc *sql.Context, r reach, most int, out *opened) error {
 	it, err := f.reader(x, sc, r)
 	if err != nil {
 		return err
 	}
-	for most < 0 || out.rows < most {
-		d, err := it.next(sc)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := out.row(d); err != nil {
-			return err
-		}
+	it.sink, it.limit = out, max(most, 0)
+	if _, err = it.next(sc); err == io.EOF {
+		return nil
 	}
-	return nil
+	return err
 }
 
 func (f *spanForm) reader(x *execution, sc *sql.Context, r reach) (*rowReader, error) {

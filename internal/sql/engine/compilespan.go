@@ -76,10 +76,6 @@ func (c *compiler) spanned(f *selectForm, s *sqlparser.Select) form {
 	if len(k.equal)+len(k.low)+len(k.high) > 0 {
 		return nil
 	}
-	out.covered = true
-	for _, at := range out.places {
-		out.covered = out.covered && slices.Contains(out.x.covering, at)
-	}
 	return out
 }
 

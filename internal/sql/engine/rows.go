@@ -118,13 +118,19 @@ func (l *layout) decodeInto(d datums, key kv.Key, value []byte) error {
 // decodeEntry reads an entry of a secondary index. Only the columns in x.covering, and the row id, are then set.
 func (x *indexLayout) decodeEntry(key kv.Key, value []byte) (datums, error) {
 	d := make(datums, len(x.table.columns)+1)
+	return d, x.decodeEntryInto(d, key, value)
+}
+
+// decodeEntryInto is decodeEntry into what was another entry before.
+func (x *indexLayout) decodeEntryInto(d datums, key kv.Key, value []byte) error {
+	clear(d)
 	if err := decodeParts(key, x.prefix, x.parts, x.suffix, d); err != nil {
-		return nil, x.table.corrupt(key, err)
+		return x.table.corrupt(key, err)
 	}
 	if err := x.table.readValue(value, d); err != nil {
-		return nil, x.table.corrupt(key, err)
+		return x.table.corrupt(key, err)
 	}
-	return d, nil
+	return nil
 }
 
 // decodeParts takes the columns off a key. The suffix may be missing (unique indexes).
