@@ -100,7 +100,7 @@ func (f *spanForm) sorted(x *execution, sc *sql.Context, r reach, most int, out 
 		return err
 	}
 	var rows []datums
-	for {
+	for enough := keepUnsorted; ; {
 		d, err := it.next(sc)
 		if err == io.EOF {
 			break
@@ -108,19 +108,31 @@ func (f *spanForm) sorted(x *execution, sc *sql.Context, r reach, most int, out 
 		if err != nil {
 			return err
 		}
-		rows = append(rows, d)
+		if rows = append(rows, d); len(rows) >= enough {
+			rows = f.sort.settle(rows, most)
+			enough = max(enough, 2*len(rows))
+		}
 	}
-	slices.SortStableFunc(rows, f.sort.order)
-	for i, d := range rows {
-		if out.rows == most {
-			break
-		}
-		if f.sort.distinct && i > 0 && f.sort.order(rows[i-1], d) == 0 {
-			continue
-		}
+	for _, d := range f.sort.settle(rows, most) {
 		if err := out.row(d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// keepUnsorted is how many rows are read before those are let go that are not among the first.
+const keepUnsorted = 1024
+
+// settle sorts rows and lets those go that are not wanted, whatever rows follow.
+func (s *sorting) settle(rows []datums, most int) []datums {
+	slices.SortStableFunc(rows, s.order)
+	if s.distinct {
+		rows = slices.CompactFunc(rows, func(a, b datums) bool { return s.order(a, b) == 0 })
+	}
+	if most >= 0 && len(rows) > most {
+		clear(rows[most:])
+		rows = rows[:most]
+	}
+	return rows
 }

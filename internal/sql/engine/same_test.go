@@ -341,7 +341,7 @@ func TestPlansOfManyRows(t *testing.T) {
 func manyRows(t *testing.T, opts []option) {
 	r := rand.New(rand.NewSource(1))
 	var rows []string
-	for i := range 600 {
+	for i := range 1500 {
 		v := []string{"NULL", "'a'", "'A'", "'ab'", "'B'", "'b'", "''", "'é'", "'E'", "'" + strings.Repeat("long ", 1+r.Intn(300)) + "'"}[r.Intn(10)]
 		rows = append(rows, fmt.Sprintf("(%d, %d, %d, %s, '2021-01-%02d 10:00:00', %d.5)", i, r.Intn(9), r.Int63()-r.Int63(), v, 1+r.Intn(28), r.Intn(100)))
 	}
@@ -352,7 +352,7 @@ func manyRows(t *testing.T, opts []option) {
 		"SELECT v, id FROM m WHERE id >= ? ORDER BY v DESC LIMIT 100", "SELECT DISTINCT v FROM m WHERE id >= ? ORDER BY v", "SELECT DISTINCT v FROM m WHERE id >= ? ORDER BY v DESC LIMIT 4", "SELECT id FROM m WHERE id >= ? ORDER BY at",
 		"SELECT id, at FROM m WHERE id >= ? ORDER BY at DESC LIMIT 99", "SELECT * FROM m WHERE g = ?", "SELECT * FROM m WHERE g = ? ORDER BY id DESC LIMIT 20", "SELECT id, g FROM m WHERE g >= ? ORDER BY g LIMIT 400",
 		"SELECT * FROM m WHERE g > ? ORDER BY g DESC, id DESC LIMIT 250", "SELECT x, v FROM m WHERE g = ? ORDER BY v", "SELECT SUM(b), COUNT(*) FROM m WHERE id > ?", "SELECT SUM(g), COUNT(*) FROM m WHERE g = ?",
-		"SELECT COUNT(*) FROM m WHERE g >= ?", "SELECT * FROM m ORDER BY id LIMIT 500", "SELECT v FROM m ORDER BY id DESC LIMIT 7"} {
+		"SELECT COUNT(*) FROM m WHERE g >= ?", "SELECT * FROM m ORDER BY id LIMIT 500", "SELECT v FROM m ORDER BY id DESC LIMIT 7", "SELECT id, x FROM m ORDER BY at LIMIT 30"} {
 		for _, from := range []int64{0, 3, 590, 3, 7} {
 			for _, prepared := range []bool{true, false} {
 				if !strings.Contains(q, "?") {
