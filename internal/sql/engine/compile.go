@@ -18,6 +18,8 @@ type compiler struct {
 	l      *layout
 	alias  string     // by which the statement calls its table
 	result sql.Schema // that the ordinary path has answered with
+	// anyOrder: in which order rows are read does not show.
+	anyOrder bool
 }
 
 // learn looks at a statement that has succeeded on the ordinary path, so that it can be executed by a plan when it comes again.

@@ -57,6 +57,7 @@ type selectForm struct {
 	limit   *operand
 	lock    kv.LockMode
 	columns []resultColumn
+	want    []bool // by place in the schema: the statement selects it
 	schema  sql.Schema
 	fields  atomic.Pointer[fieldsFor]
 }
@@ -126,8 +127,9 @@ type opened struct {
 	sc    *sql.Context
 	plain bool
 	rows  int
-	d     datums // of the row at hand
-	// values and buf are cut into the rows' values.
+	from  rowDecoder
+	d     datums // the row at hand
+	// values and buf are cut into the rows' values, where rows are not packets.
 	values []sqltypes.Value
 	buf    []byte
 }
@@ -143,17 +145,21 @@ func (f *selectForm) open(x *execution, sc *sql.Context) *opened {
 
 // add adds a row as it is kept.
 func (o *opened) add(key kv.Key, value []byte) error {
-	l := o.f.l
 	if o.d == nil {
-		o.d = make(datums, len(l.columns)+1)
+		o.from = rowDecoder{l: o.f.l, want: o.f.want}
+		o.d = make(datums, len(o.f.l.columns)+1)
 	}
-	if err := l.decodeInto(o.d, key, value); err != nil {
+	if err := o.from.into(o.d, key, value); err != nil {
 		return err
 	}
 	return o.row(o.d)
 }
 
 func (o *opened) row(d datums) (err error) {
+	if o.x.out.form != valueRows {
+		o.rows++
+		return o.packed(d)
+	}
 	n := len(o.f.columns)
 	if len(o.values) < n {
 		o.values = make([]sqltypes.Value, n*min(1+o.rows, 32))

@@ -9,11 +9,10 @@ import (
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
-	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // spanForm is SELECT of the rows whose first columns of an index are equal to values, and the one behind them is within
-// bounds; in the order of the index.
+// bounds; in the order of the index or its reverse.
 type spanForm struct {
 	*selectForm
 	x     *indexLayout
@@ -21,6 +20,9 @@ type spanForm struct {
 	// low and high bound the column behind those. Nil: not.
 	low, high *spanBound
 	places    []int // of the columns that are wanted
+	reverse   bool  // from the end of the span to its beginning
+	sort      *sorting
+	folds     []fold // not empty: the result is one row that is made of all
 }
 
 type spanOperand struct {
@@ -90,9 +92,11 @@ func (f *spanForm) perform(x *execution, sc *sql.Context, given []literal) error
 	out := f.open(x, sc)
 	var err error
 	switch {
+	case len(f.folds) > 0:
+		err = f.fold(x, sc, r, out)
 	case r.span.Empty():
-	case most > 0 && f.x.isPK:
-		err = f.first(x, sc, r.span, most, out)
+	case f.sort != nil:
+		err = f.sorted(x, sc, r, most, out)
 	default:
 		err = f.read(x, sc, r, most, out)
 	}
@@ -102,45 +106,21 @@ func (f *spanForm) perform(x *execution, sc *sql.Context, given []literal) error
 	return err
 }
 
-// first reads as many rows as LIMIT says, and no more.
-func (f *spanForm) first(x *execution, sc *sql.Context, span kv.Span, most int, out *opened) error {
-	t := x.s.transaction()
-	scan := t.attempt().Scan(sc, span, txn.ScanOptions{Limit: most})
-	for {
-		rows, err := scan.Next(sc)
-		if err != nil {
-			return t.note(err)
-		}
-		if len(rows) == 0 {
-			return nil
-		}
-		for _, r := range rows {
-			if err := out.add(r.Key, r.Value); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// read reads as the ordinary path does.
+// read gives the rows of the span on, as many as LIMIT says.
 func (f *spanForm) read(x *execution, sc *sql.Context, r reach, most int, out *opened) error {
-	tbl := f.table(x.h.e)
-	tbl.columns = f.places
-	it, err := newRowReader(sc, tbl, f.x, []reach{r}, false)
+	it, err := f.reader(x, sc, r)
 	if err != nil {
 		return err
 	}
-	for most < 0 || out.rows < most {
-		d, err := it.next(sc)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := out.row(d); err != nil {
-			return err
-		}
+	it.sink, it.limit = out, max(most, 0)
+	if _, err = it.next(sc); err == io.EOF {
+		return nil
 	}
-	return nil
+	return err
+}
+
+func (f *spanForm) reader(x *execution, sc *sql.Context, r reach) (*rowReader, error) {
+	tbl := f.table(x.h.e)
+	tbl.columns = f.places
+	return newRowReader(sc, tbl, f.x, []reach{r}, f.reverse)
 }

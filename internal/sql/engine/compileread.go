@@ -12,10 +12,13 @@ import (
 func (c *compiler) selection(s *sqlparser.Select, database string) form {
 	o := s.QueryOpts
 	if s.Into != nil || s.With != nil || s.Having != nil || len(s.Comments) > 0 || len(s.GroupBy) > 0 || len(s.Window) > 0 ||
-		o.Distinct || len(o.DistinctOn) > 0 || o.StraightJoinHint || o.SQLCalcFoundRows || !c.table(s.From, database) {
+		len(o.DistinctOn) > 0 || o.StraightJoinHint || o.SQLCalcFoundRows || !c.table(s.From, database) {
 		return nil
 	}
 	f := &selectForm{target: c.target(), schema: c.result}
+	if folds, ok := c.folds(s); ok {
+		return c.folded(f, folds, s)
+	}
 	for _, e := range s.SelectExprs {
 		switch e := e.(type) {
 		case *sqlparser.StarExpr:
@@ -30,6 +33,9 @@ func (c *compiler) selection(s *sqlparser.Select, database string) form {
 			if at < 0 {
 				return nil
 			}
+			if as := c.columnNamed(e.As.String()); as >= 0 && as != at && len(s.OrderBy) > 0 {
+				return nil // the name in ORDER BY may be this one
+			}
 			f.columns = append(f.columns, c.l.resultColumn(at))
 		default:
 			return nil
@@ -37,6 +43,13 @@ func (c *compiler) selection(s *sqlparser.Select, database string) form {
 	}
 	if !c.answers(f) {
 		return nil
+	}
+	f.want = make([]bool, len(c.l.columns)+1)
+	for _, col := range f.columns {
+		f.want[col.at] = true
+	}
+	if o.Distinct {
+		return c.spanned(f, s)
 	}
 	if s.Lock != nil && s.Lock.Type != "" {
 		return c.locking(f, s)

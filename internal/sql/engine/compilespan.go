@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
@@ -17,17 +19,22 @@ type bounding struct {
 	open    bool
 }
 
-// spanned reads SELECT of the rows within one span of one index, when no other index comes into question: which one the
-// ordinary path uses, and so the order of rows, is certain then.
+// spanned reads SELECT of the rows within one span of one index, when no other index comes into question, or the order of rows
+// is asked for: which one the ordinary path uses, and so the order, is certain then.
 func (c *compiler) spanned(f *selectForm, s *sqlparser.Select) form {
-	if s.Where == nil || s.Where.Type != sqlparser.WhereStr {
+	if s.Limit != nil && !c.limit(f, s.Limit) || s.Lock != nil && s.Lock.Type != "" {
 		return nil
 	}
 	k := conditions{equal: map[int]operand{}, low: map[int]bounding{}, high: map[int]bounding{}}
-	if !c.conditions(s.Where.Expr, &k) {
+	out := &spanForm{selectForm: f}
+	switch {
+	case s.Where == nil && s.Limit != nil && len(s.OrderBy) > 0: // the first or last rows
+		out.x = c.l.primary
+	case s.Where == nil || s.Where.Type != sqlparser.WhereStr || !c.conditions(s.Where.Expr, &k):
 		return nil
+	default:
+		out.x = c.onlyIndex(&k)
 	}
-	out := &spanForm{selectForm: f, x: c.onlyIndex(&k)}
 	if out.x == nil {
 		return nil
 	}
@@ -44,7 +51,17 @@ func (c *compiler) spanned(f *selectForm, s *sqlparser.Select) form {
 		out.equal = append(out.equal, spanOperand{c.l.keyOf(p), o})
 		delete(k.equal, p.at)
 	}
-	if n := len(out.equal); n < len(parts) && out.x.isPK { // of a part of another index the ordinary path may think better
+	ordered := c.inOrder(out, s.OrderBy)
+	if !ordered && !c.sorted(out, s.OrderBy) {
+		return nil
+	}
+	if s.QueryOpts.Distinct {
+		if ordered || len(f.columns) != 1 || f.columns[0].at != out.sort.at {
+			return nil
+		}
+		out.sort.distinct = true
+	}
+	if n := len(out.equal); n < len(parts) && (out.x.isPK || c.anyOrder || ordered && len(s.OrderBy) > 0) { // else the ordinary path may think another index better
 		p := &parts[n]
 		bound := func(m map[int]bounding) *spanBound {
 			b, ok := m[p.at]
@@ -56,19 +73,49 @@ func (c *compiler) spanned(f *selectForm, s *sqlparser.Select) form {
 		}
 		out.low, out.high = bound(k.low), bound(k.high)
 	}
-	if len(k.equal)+len(k.low)+len(k.high) > 0 || !c.inOrder(out, s.OrderBy) || s.Limit != nil && !c.limit(f, s.Limit) {
+	if len(k.equal)+len(k.low)+len(k.high) > 0 {
 		return nil
 	}
 	return out
 }
 
-// inOrder reports whether the order that is asked for is that of the index.
+// inOrder reports whether the order that is asked for is that of the index, or its reverse. Rows that the statement does not
+// tell apart have to come out in one order whatever the ordinary path reads and sorts: that of the primary key, since it sorts
+// stably, unless it could sort by another index.
 func (c *compiler) inOrder(f *spanForm, by sqlparser.OrderBy) bool {
-	if len(by) == 0 {
+	order := slices.Concat(f.x.parts, f.x.suffix)
+	fixed := len(f.equal)
+	next := fixed
+	for i, o := range by {
+		at := c.column(o.Expr)
+		if at < 0 {
+			return false
+		}
+		if slices.ContainsFunc(order[:fixed], func(p part) bool { return p.at == at }) {
+			continue // all rows have the same
+		}
+		if next == len(order) {
+			break // no two rows are left to be told apart
+		}
+		if order[next].at != at {
+			return false
+		}
+		reverse := o.Direction == sqlparser.DescScr
+		if i > 0 && next > fixed && reverse != f.reverse {
+			return false
+		}
+		f.reverse = reverse
+		next++
+	}
+	if next == len(order) || len(by) == 0 {
 		return true
 	}
-	n := len(f.equal)
-	return len(by) == 1 && f.x.isPK && n == len(f.x.parts)-1 && by[0].Direction == sqlparser.AscScr && c.column(by[0].Expr) == f.x.parts[n].at
+	for _, x := range c.l.all() {
+		if x != f.x && slices.ContainsFunc(by, func(o *sqlparser.Order) bool { return c.column(o.Expr) == x.parts[0].at }) {
+			return false
+		}
+	}
+	return !f.reverse
 }
 
 // onlyIndex is the one index that begins with a column of the conditions; nil: there is none, or more than one.
@@ -79,7 +126,7 @@ func (c *compiler) onlyIndex(k *conditions) (only *indexLayout) {
 		_, h := k.high[at]
 		return e || l || h
 	}
-	for _, x := range append([]*indexLayout{c.l.primary}, c.l.indexes...) {
+	for _, x := range c.l.all() {
 		if !named(x.parts[0].at) || x.desc.State != catalog.Public {
 			continue
 		}

@@ -49,18 +49,24 @@ func (r *rowDecoder) row(key kv.Key, value []byte, n int) (datums, error) {
 	}
 	d := datums(r.slab[:width:width])
 	r.slab = r.slab[width:]
+	return d, r.into(d, key, value)
+}
+
+// into is row into a row that was another one before.
+func (r *rowDecoder) into(d datums, key kv.Key, value []byte) error {
+	l := r.l
 	for i := range l.columns {
 		if r.want == nil || r.want[i] {
 			d[i] = l.columns[i].Fill
 		}
 	}
 	if err := r.key(key, d); err != nil {
-		return nil, l.corrupt(key, err)
+		return l.corrupt(key, err)
 	}
 	if err := r.value(value, d); err != nil {
-		return nil, l.corrupt(key, err)
+		return l.corrupt(key, err)
 	}
-	return d, nil
+	return nil
 }
 
 func (r *rowDecoder) key(key kv.Key, d datums) error {
@@ -99,12 +105,14 @@ func (r *rowDecoder) value(value []byte, d datums) error {
 	}
 	v, err := rowcodec.ReadValue(value)
 	for err == nil {
-		id, c, ok, e := v.Next()
+		id, wire, ok, e := v.Field()
 		if !ok {
 			return e
 		}
-		if at, known := r.l.byID[id]; known && id != 0 && r.want[at] {
-			d[at], err = c.As(&r.l.columns[at])
+		if at := r.l.place(id); at >= 0 && id != 0 && r.want[at] {
+			err = v.Take(wire, &r.l.columns[at], &d[at])
+		} else {
+			err = v.Skip(id, wire)
 		}
 	}
 	return err

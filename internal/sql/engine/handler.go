@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"regexp"
 	"runtime/debug"
 	"time"
@@ -23,6 +24,7 @@ type handler struct {
 	mysql.Handler // for everything that is not a statement
 	e             *Engine
 	sm            *server.SessionManager
+	senders       knownSenders
 }
 
 // request is one statement as it came.
@@ -30,6 +32,7 @@ type request struct {
 	query    string
 	multi    bool
 	bindings map[string]*querypb.BindVariable
+	rows     rowForm
 }
 
 // sender sends a result, or a part of one; more: another statement's result follows.
@@ -37,18 +40,19 @@ type sender func(r *sqltypes.Result, more bool) error
 
 // ComQuery implements mysql.Handler.
 func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, send mysql.ResultSpoolFn) error {
-	_, err := h.statement(ctx, c, request{query: query}, sender(send))
+	_, err := h.statement(ctx, c, request{query: query, rows: h.direct(textRows, reflect.ValueOf(send).Pointer())}, sender(send))
 	return err
 }
 
 // ComMultiQuery implements mysql.Handler.
 func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string, send mysql.ResultSpoolFn) (string, error) {
-	return h.statement(ctx, c, request{query: query, multi: true}, sender(send))
+	return h.statement(ctx, c, request{query: query, multi: true, rows: h.direct(textRows, reflect.ValueOf(send).Pointer())}, sender(send))
 }
 
 // ComStmtExecute implements mysql.Handler.
 func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, p *mysql.PrepareData, send func(*sqltypes.Result) error) error {
-	_, err := h.statement(ctx, c, request{query: p.PrepareStmt, bindings: p.BindVars}, func(r *sqltypes.Result, _ bool) error { return send(r) })
+	form := h.direct(binaryRows, reflect.ValueOf(send).Pointer())
+	_, err := h.statement(ctx, c, request{query: p.PrepareStmt, bindings: p.BindVars, rows: form}, func(r *sqltypes.Result, _ bool) error { return send(r) })
 	return err
 }
 
@@ -149,6 +153,7 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	done := false
 	if s != nil {
 		x = &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
+		x.out.c, x.out.form = c, r.rows
 		done, err = x.byPlan(ctx, r, began)
 	}
 	if !done {
@@ -171,6 +176,7 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 
 // over counts a statement that is over, and returns what the connection is to hear of it.
 func (h *handler) over(x *execution, began time.Time, remainder string, err error) (string, error) {
+	x.out.packets.free()
 	x.unwatch()
 	took := time.Since(began)
 	h.e.m.done(x.kind, took)

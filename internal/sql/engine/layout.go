@@ -172,6 +172,9 @@ func (l *layout) index(d *catalog.Index, primary bool) (*indexLayout, error) {
 	return x, nil
 }
 
+// all are the indexes, the primary one first.
+func (l *layout) all() []*indexLayout { return append([]*indexLayout{l.primary}, l.indexes...) }
+
 // place is where the column with an id is, or -1.
 func (l *layout) place(id uint32) int {
 	if int(id) < len(l.places) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 )
@@ -20,8 +21,12 @@ type output struct {
 	fields []*querypb.Field
 	rows   [][]sqltypes.Value
 	bytes  int
-	result *sqltypes.Result // of a statement without rows
-	sent   bool
+	// Rows of plans, if form says so, are packets for the connection c instead (packets.go). A result has one of the two.
+	c       *mysql.Conn
+	form    rowForm
+	packets packets
+	result  *sqltypes.Result // of a statement without rows
+	sent    bool
 }
 
 func newOutput(s *Session, send sender, limit int) *output {
@@ -31,6 +36,7 @@ func newOutput(s *Session, send sender, limit int) *output {
 // reset forgets what was held back.
 func (o *output) reset() {
 	o.fields, o.rows, o.bytes, o.result = nil, nil, 0, nil
+	o.packets.clear()
 }
 
 func (o *output) begin(fields []*querypb.Field) { o.fields = fields }
@@ -47,6 +53,11 @@ func (o *output) row(ctx context.Context, values []sqltypes.Value, more bool) er
 	for _, v := range values {
 		o.bytes += v.Len() + 16
 	}
+	return o.grown(ctx, more)
+}
+
+// grown sends what is held back if it has become too much.
+func (o *output) grown(ctx context.Context, more bool) error {
 	limit := o.limit
 	if o.sent {
 		limit = min(limit, 1<<20)
@@ -62,9 +73,17 @@ func (o *output) row(ctx context.Context, values []sqltypes.Value, more bool) er
 		t.sent = true
 	}
 	o.sent = true
-	err := o.send(o.take(), more)
+	err := o.deliver(more)
 	o.rows, o.bytes = nil, 0
 	return err
+}
+
+// deliver sends the rows that are held back.
+func (o *output) deliver(more bool) error {
+	if err := o.send(o.take(), more); err != nil {
+		return err
+	}
+	return o.packets.send(o.c)
 }
 
 func (o *output) take() *sqltypes.Result {
@@ -88,10 +107,10 @@ func (o *output) finish(more bool) error {
 	switch {
 	case o.result != nil:
 		return o.send(o.result, more)
-	case o.sent && len(o.rows) == 0:
+	case o.sent && len(o.rows) == 0 && len(o.packets.ends) == 0:
 		return nil
 	}
-	return o.send(o.take(), more)
+	return o.deliver(more)
 }
 
 // resultFields describes the columns of a result.

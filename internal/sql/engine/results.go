@@ -22,6 +22,7 @@ type resultColumn struct {
 	kind rowcodec.Kind
 	// direct: whole numbers, and texts and bytes that go out as they are kept, need no detour by the engine's values.
 	direct bool
+	width  uint8 // of a whole number in the binary protocol
 }
 
 func (l *layout) resultColumn(at int) resultColumn {
@@ -30,7 +31,7 @@ func (l *layout) resultColumn(at int) resultColumn {
 	switch {
 	case c.wire == sqltypes.Year, c.wire == sqltypes.Bit, c.wire == sqltypes.Enum, c.wire == sqltypes.Set:
 	case sqltypes.IsIntegral(c.wire):
-		c.direct = integers[c.wire.String()].high != 0
+		c.direct, c.width = integers[c.wire.String()].high != 0, binaryWidth(c.wire)
 	case c.kind == rowcodec.Text:
 		c.direct = isUTF8MB4(typ)
 	case c.wire == sqltypes.VarBinary, c.wire == sqltypes.Blob:

@@ -118,13 +118,19 @@ func (l *layout) decodeInto(d datums, key kv.Key, value []byte) error {
 // decodeEntry reads an entry of a secondary index. Only the columns in x.covering, and the row id, are then set.
 func (x *indexLayout) decodeEntry(key kv.Key, value []byte) (datums, error) {
 	d := make(datums, len(x.table.columns)+1)
+	return d, x.decodeEntryInto(d, key, value)
+}
+
+// decodeEntryInto is decodeEntry into what was another entry before.
+func (x *indexLayout) decodeEntryInto(d datums, key kv.Key, value []byte) error {
+	clear(d)
 	if err := decodeParts(key, x.prefix, x.parts, x.suffix, d); err != nil {
-		return nil, x.table.corrupt(key, err)
+		return x.table.corrupt(key, err)
 	}
 	if err := x.table.readValue(value, d); err != nil {
-		return nil, x.table.corrupt(key, err)
+		return x.table.corrupt(key, err)
 	}
-	return d, nil
+	return nil
 }
 
 // decodeParts takes the columns off a key. The suffix may be missing (unique indexes).
@@ -157,14 +163,16 @@ func decodeParts(key, prefix kv.Key, parts, suffix []part, d datums) error {
 func (l *layout) readValue(value []byte, d datums) error {
 	r, err := rowcodec.ReadValue(value)
 	for err == nil {
-		id, v, ok, e := r.Next()
+		id, wire, ok, e := r.Field()
 		if !ok {
 			return e
 		}
 		if id == 0 {
-			d[l.rowIDAt()], err = v.As(&rowIDColumn)
+			err = r.Take(wire, &rowIDColumn, &d[l.rowIDAt()])
 		} else if at := l.place(id); at >= 0 {
-			d[at], err = v.As(&l.columns[at])
+			err = r.Take(wire, &l.columns[at], &d[at])
+		} else {
+			err = r.Skip(id, wire)
 		}
 	}
 	return err

@@ -64,7 +64,9 @@ type rowReader struct {
 	covered bool // entries hold all columns that are wanted
 	counts  bool // a whole scan: its size is worth remembering
 	lock    txn.Lock
-	some    uint64 // if not 0: only so many rows are locked (lockSome)
+	some    uint64  // if not 0: only so many rows are locked (lockSome)
+	limit   int     // if not 0: only so many rows are wanted, of one reach
+	sink    *opened // if not nil: it gets the rows, and next only says that they are over
 
 	rowsFrom    *rowDecoder
 	scanner     *txn.Scanner
@@ -167,14 +169,14 @@ func (r *rowReader) fetch(ctx *sql.Context) error {
 		return r.getPoints(ctx, n)
 	}
 	page := r.page1()
-	if n := min(len(r.reaches), spansPerRound); page == 0 && (n > 1 || r.t.db.e.stats.small(r.t.l.desc.ID)) {
+	if n := min(len(r.reaches), spansPerRound); page == 0 && r.limit == 0 && (n > 1 || r.t.db.e.stats.small(r.t.l.desc.ID)) {
 		err := r.scanAtOnce(ctx, n)
 		if !tooLarge(err) {
 			return err
 		}
 		r.t.db.e.stats.grew(r.t.l.desc.ID)
 	}
-	r.scanner = r.tx.attempt().Scan(ctx, r.reaches[0].span, txn.ScanOptions{Reverse: r.reverse, Page: page, Lock: r.own()})
+	r.scanner = r.tx.attempt().Scan(ctx, r.reaches[0].span, txn.ScanOptions{Limit: r.limit, Reverse: r.reverse, Page: page, Lock: r.own()})
 	return r.page(ctx)
 }
 
@@ -289,6 +291,9 @@ func (r *rowReader) take(ctx *sql.Context, from *reach, found []txn.KeyValue) er
 		r.rows++
 		r.bytes += uint64(len(row.Key) + len(row.Value))
 	}
+	if r.sink != nil {
+		return r.pour(ctx, found)
+	}
 	ds := make([]datums, 0, len(found))
 	for i, row := range found {
 		var d datums
@@ -324,6 +329,54 @@ func (r *rowReader) take(ctx *sql.Context, from *reach, found []txn.KeyValue) er
 	return nil
 }
 
+// pour gives what was read to the sink, or the rows that it stands for. Nothing is made of them on the way.
+func (r *rowReader) pour(ctx *sql.Context, found []txn.KeyValue) error {
+	if r.x.isPK {
+		for _, row := range found {
+			if err := r.sink.add(row.Key, row.Value); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	d := make(datums, len(r.t.l.columns)+1)
+	for len(found) > 0 {
+		part := found[:min(len(found), keysPerRound)]
+		found = found[len(part):]
+		ks := make([]kv.Key, 0, len(part))
+		for _, e := range part {
+			err := r.x.decodeEntryInto(d, e.Key, e.Value)
+			if err == nil && r.covered {
+				err = r.sink.row(d)
+			} else if err == nil {
+				var k kv.Key
+				k, err = r.t.l.primaryKey(d)
+				ks = append(ks, k)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		values, _, err := r.primaryValues(ctx, ks)
+		if err != nil {
+			return err
+		}
+		for i, v := range values {
+			if len(v) == 0 {
+				return r.t.l.corrupt(ks[i], errNoRow(r.x))
+			}
+			if err := r.sink.add(ks[i], v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func errNoRow(x *indexLayout) error {
+	return errors.New("index " + x.desc.Name + " has an entry for a row that is not there")
+}
+
 // rowsOf gets the rows that index entries stand for, in one round for each keysPerRound of them.
 func (r *rowReader) rowsOf(ctx *sql.Context, entries []datums, found []txn.KeyValue) ([]datums, error) {
 	out := entries[:0]
@@ -349,7 +402,7 @@ func (r *rowReader) rowsOf(ctx *sql.Context, entries []datums, found []txn.KeyVa
 				continue // this transaction has deleted it since the entries were read
 			}
 			if len(v) == 0 {
-				return nil, r.t.l.corrupt(ks[i], errors.New("index "+r.x.desc.Name+" has an entry for a row that is not there"))
+				return nil, r.t.l.corrupt(ks[i], errNoRow(r.x))
 			}
 			d, err := r.rowsFrom.row(ks[i], v, len(values)-i)
 			if err != nil {

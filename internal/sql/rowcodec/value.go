@@ -63,45 +63,89 @@ func ReadValue(v []byte) (Reader, error) {
 // Next returns the next column's id and its value; ok is false at the end. Decimals and texts come as Bytes: the wire
 // does not tell them apart, the column does (Datum.As).
 func (r *Reader) Next() (id uint32, d Datum, ok bool, err error) {
-	if len(r.rest) == 0 {
-		return 0, Datum{}, false, nil
+	id, wire, ok, err := r.Field()
+	if !ok {
+		return 0, Datum{}, false, err
 	}
-	tag, n := binary.Uvarint(r.rest)
-	if n <= 0 || tag>>3 > math.MaxUint32 {
-		return 0, Datum{}, false, errValue
-	}
-	r.rest = r.rest[n:]
-	switch tag & 7 {
+	d, err = r.content(id, wire)
+	return id, d, err == nil, err
+}
+
+// content reads what is stored of a column.
+func (r *Reader) content(id uint32, wire uint8) (d Datum, err error) {
+	switch wire {
 	case wireNull:
 	case wireVarint:
 		v, n := binary.Varint(r.rest)
 		if n <= 0 {
-			return 0, Datum{}, false, errValue
+			return d, errValue
 		}
 		r.rest, d = r.rest[n:], Datum{Kind: Int, I: v}
 	case wireUvar:
 		v, n := binary.Uvarint(r.rest)
 		if n <= 0 {
-			return 0, Datum{}, false, errValue
+			return d, errValue
 		}
 		r.rest, d = r.rest[n:], Datum{Kind: Uint, U: v}
 	case wireFixed:
 		if len(r.rest) < 8 {
-			return 0, Datum{}, false, errValue
+			return d, errValue
 		}
 		d = Datum{Kind: Float, F: math.Float64frombits(binary.LittleEndian.Uint64(r.rest))}
 		r.rest = r.rest[8:]
 	case wireBytes:
 		l, n := binary.Uvarint(r.rest)
 		if n <= 0 || l > uint64(len(r.rest)-n) {
-			return 0, Datum{}, false, errValue
+			return d, errValue
 		}
 		d = Datum{Kind: Bytes, B: r.rest[n : n+int(l) : n+int(l)]}
 		r.rest = r.rest[n+int(l):]
 	default:
-		return 0, Datum{}, false, fmt.Errorf("column %d is stored in the unknown way %d", tag>>3, tag&7)
+		return d, fmt.Errorf("column %d is stored in the unknown way %d", id, wire)
 	}
-	return uint32(tag >> 3), d, true, nil
+	return d, nil
+}
+
+// Field begins the next column: its id, and how it is stored. Take or Skip has to follow. ok is false at the end.
+func (r *Reader) Field() (id uint32, wire uint8, ok bool, err error) {
+	if len(r.rest) == 0 {
+		return 0, 0, false, nil
+	}
+	if tag := r.rest[0]; tag < 0x80 { // as nearly all are
+		r.rest = r.rest[1:]
+		return uint32(tag >> 3), tag & 7, true, nil
+	}
+	tag, n := binary.Uvarint(r.rest)
+	if n <= 0 || tag>>3 > math.MaxUint32 {
+		return 0, 0, false, errValue
+	}
+	r.rest = r.rest[n:]
+	return uint32(tag >> 3), uint8(tag & 7), true, nil
+}
+
+// Take reads the column that Field has begun as a value of the column's kind. It is Next and As for who reads many rows: a
+// datum is a large thing to be passed around.
+func (r *Reader) Take(wire uint8, c *Column, into *Datum) error {
+	if wire == wireBytes && c.Kind >= Decimal {
+		l, n := binary.Uvarint(r.rest)
+		if n <= 0 || l > uint64(len(r.rest)-n) {
+			return errValue
+		}
+		into.Kind, into.B = c.Kind, r.rest[n:n+int(l):n+int(l)]
+		r.rest = r.rest[n+int(l):]
+		return nil
+	}
+	d, err := r.content(c.ID, wire)
+	if err == nil {
+		*into, err = d.As(c)
+	}
+	return err
+}
+
+// Skip passes over the column that Field has begun.
+func (r *Reader) Skip(id uint32, wire uint8) error {
+	_, err := r.content(id, wire)
+	return err
 }
 
 // As is the datum as a value of the column's kind.
