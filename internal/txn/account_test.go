@@ -73,7 +73,7 @@ func TestRounds(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if st.Rounds != c.rounds || st.CommitRounds != c.commit || st.Messages != c.messages || st.Attempts != 1 {
+		if st.Rounds != c.rounds || st.CommitRounds != c.commit || st.Messages != c.messages || st.Repeats.N != 0 {
 			t.Errorf("%s: %+v, want %d rounds, %d of them to commit, %d messages", c.name, st, c.rounds, c.commit, c.messages)
 		}
 	}
@@ -106,14 +106,14 @@ func TestStatsOfARepeatedTransaction(t *testing.T) {
 		}
 	})
 	st := last.Stats()
-	if st.Attempts != 3 || st.Restarts["refresh"] != 2 || st.Rounds != 3 || st.CommitRounds != 3 || st.Lost < 6*time.Millisecond || st.Lost > 30*time.Millisecond {
+	if st.Repeats.N != 2 || st.Repeats.Why["refresh"] != 2 || st.Rounds != 3 || st.CommitRounds != 3 || st.Repeats.Lost < 6*time.Millisecond || st.Repeats.Lost > 30*time.Millisecond {
 		t.Errorf("%+v", st)
 	}
 	if w := st.CommitWait; w.Count != 1 || w.Needed != 10*time.Millisecond || w.Actual < 9*time.Millisecond {
 		t.Errorf("commit wait: %+v", w)
 	}
-	st.Lost = 8 * time.Millisecond
-	if got, want := st.String(), "3 rounds, commit in 3 rounds, 3 attempts (refresh), 8ms lost, commit wait 10ms of 10ms"; got != want {
+	st.Repeats.Lost = 8 * time.Millisecond
+	if got, want := st.String(), "3 rounds, commit in 3 rounds, begun again (refresh 2), 8ms lost, commit wait 10ms of 10ms"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
