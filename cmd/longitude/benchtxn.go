@@ -224,6 +224,7 @@ func (r *txnRun) again(ctx context.Context, part string, settings []*setting, si
 		}
 		if x.Result.Errors > 0 {
 			r.say("%s: %d errors; the first: %s", s.name, x.Result.Errors, x.Result.FirstError)
+			r.report.Text("%s, %s: %d operations failed and are in no figure; the first: %s", part, s.name, x.Result.Errors, x.Result.FirstError)
 		}
 		if s.Target.Metrics != nil {
 			if x.exported, err = s.Target.Metrics(ctx); err != nil {
