@@ -27,7 +27,7 @@ type Store struct {
 	outbox   outbox
 	incoming incomingSnapshots
 	sending  counter
-	observed eval.Observed
+	observed eval.Highest
 	pushes   *conflict.Pushes
 
 	stop    atomic.Bool
