@@ -31,7 +31,7 @@ type lockWait struct {
 
 func newLocks(o *Options) *locks {
 	l := &locks{rt: o.RT, m: o.Metrics, waiting: map[lock.Ticket]*lockWait{}, o: lock.Options{Patience: o.LockPatience, Gone: o.Cluster.Gone,
-		MaxLocks: o.LockLimit, MaxPerOwner: o.LockLimit / 4, MaxWaiters: o.LockLimit / 8}}
+		MaxLocks: o.LockLimit, MaxPerOwner: o.LockLimit / 4}}
 	l.table = lock.New(l.o)
 	return l
 }

@@ -53,8 +53,8 @@ type Options struct {
 	// Shorter: deadlocks over several ranges are resolved sooner, and more transactions that were only slow restart. At most
 	// a quarter of RequestLimit: patience is that of one request, and one that is asked again begins anew.
 	LockPatience time.Duration
-	// LockLimit is how many locks are kept in a range: at most a quarter of them for one owner, and an eighth as many
-	// waiting requests. Beyond, requests go on without locks. 0: those of package lock.
+	// LockLimit is how many locks are kept in a range: at most a quarter of them for one owner. Beyond, requests go
+	// on without locks, when it is their turn. 0: those of package lock.
 	LockLimit int
 	// ReadCache is the memory of a range's timestamp cache, in bytes. Less: writes are pushed higher than they had to be.
 	// 0: tscache.DefaultBytes.

@@ -90,6 +90,10 @@ func Run(cfg Config, o Options) (res *Result) {
 	for i, l := range r.loads {
 		for _, a := range l.Check() {
 			a.Text = cfg.Workloads[i] + ": " + a.Text
+			if a.Kind == check.LostWrite && res.Err != nil {
+				// What ended the run left clients at work after the last read of everything.
+				a.Text += " (perhaps it came after the last read: the clients were not brought to an end)"
+			}
 			w.event("%s", a)
 			if a.Kind == check.CausalReverse && !cfg.strict() {
 				res.Tolerated = append(res.Tolerated, a)

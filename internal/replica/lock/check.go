@@ -37,11 +37,11 @@ func (t *Table) checkInvariants() error {
 			}
 		}
 	}
-	if locks != t.locks || len(t.waiters) > t.o.MaxWaiters || locks > t.o.MaxLocks+t.o.MaxWaiters {
+	if locks != t.locks || locks > t.o.MaxLocks {
 		return fmt.Errorf("K4: %d locks, counted as %d; %d waiters", locks, t.locks, len(t.waiters))
 	}
 	for _, o := range t.owners {
-		if o.waiting != waiting[o] || len(o.held) != held[o] || o.waiting+len(o.held) == 0 {
+		if o.waiting != waiting[o] || len(o.held) != held[o] || len(o.held) > t.o.MaxPerOwner || o.waiting+len(o.held) == 0 {
 			return fmt.Errorf("K4: %s waits %d times and is counted %d, holds %d and is counted %d", o.ID, waiting[o], o.waiting, held[o], len(o.held))
 		}
 	}

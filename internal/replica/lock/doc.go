@@ -13,7 +13,7 @@
 //	K3  Nobody waits for ever for a younger owner: when a key has not changed hands for Options.Patience the oldest that
 //	    waits takes the lock from younger holders (a wound). At once, if all of those wait in this range themselves.
 //	K4  A key is in the table only while somebody holds it; all counts are those of a full walk. Memory is bounded by
-//	    Options: beyond, a request goes on without a lock.
+//	    Options: beyond, a request goes on without a lock, but not before its turn.
 //	K5  An owner that has given no sign of life for Options.Expiry, and of which no request waits here, or whose
 //	    coordinator's process is gone (Options.Gone), loses its locks to whoever asks.
 //

@@ -19,6 +19,9 @@ type model struct {
 	changed map[string]time.Duration // per key: when it last changed hands
 	last    Ticket
 	events  []string
+	// order is in which order an owner's keys are given back, where there is room for fewer locks than are waited for. It is
+	// the table's own affair, and taken from there.
+	order func(who string) []string
 }
 
 type mHold struct {
@@ -92,6 +95,26 @@ func (m *model) grant(now time.Duration, h mHold) {
 	m.holds = append(m.holds, h)
 }
 
+// full reports whether a lock would be one too many.
+func (m *model) full(h mHold) bool {
+	own := 0
+	for _, o := range m.holds {
+		if o.who == h.who {
+			own++
+		}
+	}
+	return m.held(h.who, h.key) == kv.NoLock && (own >= m.o.MaxPerOwner || len(m.holds) >= m.o.MaxLocks)
+}
+
+func (m *model) let(now time.Duration, w mWait) {
+	if m.full(w.mHold) {
+		m.unwait(w.ticket, "unlocked")
+		return
+	}
+	m.unwait(w.ticket, "granted")
+	m.grant(now, w.mHold)
+}
+
 func (m *model) unwait(t Ticket, why string) {
 	m.waits = slices.DeleteFunc(m.waits, func(w mWait) bool { return w.ticket == t })
 	if why != "" {
@@ -105,8 +128,7 @@ func (m *model) admit(now time.Duration, key string) {
 		if len(q) == 0 || len(m.inTheWay(q[0].mHold)) > 0 {
 			return
 		}
-		m.unwait(q[0].ticket, "granted")
-		m.grant(now, q[0].mHold)
+		m.let(now, q[0])
 	}
 }
 
@@ -116,17 +138,23 @@ func (m *model) lose(now time.Duration, who, key string) {
 }
 
 func (m *model) end(now time.Duration, who string) {
-	for _, w := range slices.Clone(m.waits) {
-		if w.who == who {
-			m.unwait(w.ticket, "ended")
-			m.admit(now, w.key)
-		}
+	waited := slices.Clone(m.waits)
+	waited = slices.DeleteFunc(waited, func(w mWait) bool { return w.who != who })
+	for _, w := range waited {
+		m.unwait(w.ticket, "ended")
 	}
-	for _, h := range slices.Clone(m.holds) {
-		if h.who == who {
-			m.lose(now, who, h.key)
-			m.admit(now, h.key)
+	for _, w := range waited {
+		m.admit(now, w.key)
+	}
+	for _, key := range m.order(who) {
+		if m.held(who, key) == kv.NoLock {
+			panic(who + " does not hold " + key)
 		}
+		m.lose(now, who, key)
+		m.admit(now, key)
+	}
+	if slices.ContainsFunc(m.holds, func(h mHold) bool { return h.who == who }) {
+		panic(who + " holds more than the table knows")
 	}
 }
 
@@ -159,6 +187,8 @@ func (m *model) acquire(now time.Duration, h mHold, noWait bool) Result {
 		}
 	}
 	switch {
+	case free && m.full(h):
+		return Unlocked
 	case free:
 		m.grant(now, h)
 		return Granted
@@ -221,8 +251,7 @@ func (m *model) retry(now time.Duration, t Ticket) {
 			for _, h := range in {
 				m.lose(now, h.who, key)
 			}
-			m.unwait(w.ticket, "granted")
-			m.grant(now, w.mHold)
+			m.let(now, w)
 			m.admit(now, key)
 		}
 	}
@@ -254,6 +283,17 @@ func (t *Table) state() []string {
 	return out
 }
 
+// givenBack lists what each owner holds, in the order in which its end gives it back.
+func (t *Table) givenBack() map[string][]string {
+	out := map[string][]string{}
+	for _, o := range t.owners {
+		for _, h := range slices.Backward(o.held) {
+			out[nameOf(o)] = append(out[nameOf(o)], h.q.key)
+		}
+	}
+	return out
+}
+
 func nameOf(o *owner) string { return fmt.Sprintf("t%d", o.Start.Wall) }
 
 // TestRandomOperations compares the table with the model after each of many random operations.
@@ -261,13 +301,18 @@ func TestRandomOperations(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		o := Options{}
+		if seed%2 == 1 {
+			o.MaxLocks, o.MaxPerOwner = 2+r.IntN(4), 1+r.IntN(3)
+		}
+		tab := New(o)
 		o.fill()
-		tab := New(Options{})
 		tab.swept = 1 << 60 // sweeping all that has expired has a test of its own
 		m := &model{o: o, touched: map[string]time.Duration{}, changed: map[string]time.Duration{}}
 		now := time.Duration(0)
 		var done []string
 		for step := range 300 {
+			before := tab.givenBack()
+			m.order = func(who string) []string { return before[who] }
 			now += time.Duration(r.IntN(60)) * time.Millisecond
 			if r.IntN(60) == 0 {
 				now += 6 * time.Second

@@ -47,7 +47,6 @@ func TestScripts(t *testing.T) {
 				o := Options{}
 				d.ScanArgs(t, "locks", &o.MaxLocks)
 				d.ScanArgs(t, "per-owner", &o.MaxPerOwner)
-				d.ScanArgs(t, "waiters", &o.MaxWaiters)
 				s.t = New(o)
 			}
 			if err := s.t.checkInvariants(); err != nil {

@@ -19,14 +19,15 @@ func (t *Table) Acquire(now time.Duration, r Request) (Result, Ticket) {
 		return Granted, 0
 	case t.has(now, q, r):
 		return Granted, 0
-	case !t.room(now, r.Owner.ID):
-		t.stats.Unlocked++
-		return Unlocked, 0
 	}
-	o := t.owner(now, r.Owner) // alive from now on
+	t.owner(now, r.Owner) // alive from now on
 	if q != nil {
 		t.expire(now, q)
 	}
+	if t.locks >= t.o.MaxLocks && now-t.swept >= t.o.Expiry/5 {
+		t.Sweep(now)
+	}
+	o := t.owner(now, r.Owner)  // perhaps what was known of it has just gone
 	q = t.queues[string(r.Key)] // perhaps it was a dead owner's alone
 	if q == nil {
 		q = &queue{key: string(r.Key)}
@@ -35,15 +36,13 @@ func (t *Table) Acquire(now time.Duration, r Request) (Result, Ticket) {
 	w := &waiter{q: q, o: o, mode: r.Mode, passing: r.Passing, upgrade: q.holdOf(o) != nil, since: now, ticket: t.last + 1}
 	switch {
 	case !t.behind(w):
-		t.hold(now, q, o, r.Mode, r.Passing)
-		return Granted, 0
+		res := t.let(now, w)
+		t.drop(q)
+		t.forget(o)
+		return res, 0
 	case r.NoWait:
 		t.forget(o)
 		return Busy, 0
-	case len(t.waiters) >= t.o.MaxWaiters:
-		t.forget(o)
-		t.stats.Unlocked++
-		return Unlocked, 0
 	}
 	t.enqueue(w)
 	return Waiting, w.ticket
@@ -82,15 +81,17 @@ func (t *Table) behind(w *waiter) bool {
 	})
 }
 
-// room reports whether an owner may have another lock, after a look for owners that have expired if there is none (K4).
-func (t *Table) room(now time.Duration, id kv.TxnID) bool {
-	if t.Held(id) >= t.o.MaxPerOwner {
-		return false
+// full reports whether an owner can have no other lock (K4).
+func (t *Table) full(o *owner) bool { return len(o.held) >= t.o.MaxPerOwner || t.locks >= t.o.MaxLocks }
+
+// let lets in a request whose turn it is: with its lock, or without if there is no room for another one (K4).
+func (t *Table) let(now time.Duration, w *waiter) Result {
+	if w.q.holdOf(w.o) == nil && t.full(w.o) {
+		t.stats.Unlocked++
+		return Unlocked
 	}
-	if t.locks >= t.o.MaxLocks && now-t.swept >= t.o.Expiry/5 {
-		t.Sweep(now)
-	}
-	return t.locks < t.o.MaxLocks
+	t.hold(now, w.q, w.o, w.mode, w.passing)
+	return Granted
 }
 
 // Sweep drops all owners that have expired (K5).
@@ -181,8 +182,8 @@ func (t *Table) wound(now time.Duration, w *waiter) {
 		t.release(now, h)
 		t.forget(o)
 	}
-	t.removeWaiter(w, Granted)
-	t.hold(now, q, w.o, w.mode, w.passing)
+	t.removeWaiter(w, t.let(now, w))
+	t.forget(w.o)
 	t.admit(now, q)
 }
 
@@ -233,6 +234,8 @@ func (t *Table) end(now time.Duration, o *owner) {
 		slices.SortFunc(mine, func(a, b *waiter) int { return int(a.ticket) - int(b.ticket) })
 		for _, w := range mine {
 			t.removeWaiter(w, Ended)
+		}
+		for _, w := range mine {
 			t.admit(now, w.q)
 		}
 	}

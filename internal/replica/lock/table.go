@@ -18,9 +18,10 @@ type Options struct {
 	// Gone reports whether a coordinator's process has ended, or seems to: its owners lose their locks at once. Nil: nobody
 	// knows.
 	Gone func(kv.Process) bool
-	// MaxLocks bounds the locks held in the range, MaxPerOwner those of one owner among them, MaxWaiters the requests that
-	// wait; defaults 65536, 16384, 8192. A lock takes about 200 bytes beside its key.
-	MaxLocks, MaxPerOwner, MaxWaiters int
+	// MaxLocks bounds the locks held in the range, MaxPerOwner those of one owner among them; defaults 65536, 16384. A lock
+	// takes about 200 bytes beside its key. Those that wait have no bound here: each is a request with a task of its own,
+	// which takes more than its place in a queue.
+	MaxLocks, MaxPerOwner int
 }
 
 func (o *Options) fill() {
@@ -28,7 +29,6 @@ func (o *Options) fill() {
 	set(&o.Expiry, 3*time.Second)
 	set(&o.MaxLocks, 1<<16)
 	set(&o.MaxPerOwner, 1<<14)
-	set(&o.MaxWaiters, 1<<13)
 }
 
 func set[T comparable](p *T, value T) {
@@ -41,10 +41,10 @@ func set[T comparable](p *T, value T) {
 // Result is what has become of a request for a lock.
 type Result uint8
 
-// Granted: the owner holds the key, in the mode asked for or a higher one. Waiting: the ticket tells, some time, of Granted
-// one of the next two. Gone: the queue is no more, because the lease or the key has left; ask again, wherever that is.
-// Ended: so has the owner. Busy: others hold the key, and the request did not want to wait. Unlocked: the table is full; the request
-// goes on without the lock.
+// Granted: the owner holds the key, in the mode asked for or a higher one. Waiting: the ticket tells, some time, of one of the
+// others but Busy. Gone: the queue is no more, because the lease or the key has left; ask again, wherever that is.
+// Ended: so has the owner. Busy: others hold the key, and the request did not want to wait. Unlocked: it is the request's turn, but
+// there is no room for its lock; it goes on without.
 const (
 	Granted Result = iota
 	Waiting
@@ -64,7 +64,7 @@ type Ticket uint64
 // Event is what has become of one.
 type Event struct {
 	Ticket Ticket
-	Result Result // Granted, Gone or Ended
+	Result Result // Granted, Unlocked, Gone or Ended
 }
 
 // Request asks for a lock.
@@ -289,16 +289,21 @@ func (t *Table) removeWaiter(w *waiter, r Result) {
 	}
 }
 
-// admit lets in, from the front, who can be let in (K2), and drops a key that nobody holds.
+// admit lets in, from the front, who can be let in (K2).
 func (t *Table) admit(now time.Duration, q *queue) {
 	for len(q.waiters) > 0 {
 		w := q.waiters[0]
 		if len(q.conflicts(w.o, w.mode)) > 0 {
 			break
 		}
-		t.removeWaiter(w, Granted)
-		t.hold(now, q, w.o, w.mode, w.passing)
+		t.removeWaiter(w, t.let(now, w))
+		t.forget(w.o)
 	}
+	t.drop(q)
+}
+
+// drop drops a key that nobody holds.
+func (t *Table) drop(q *queue) {
 	if len(q.holders) == 0 {
 		delete(t.queues, q.key)
 	}
