@@ -117,3 +117,40 @@ func TestStatsOfARepeatedTransaction(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
+
+// TestLockingReadsAreAccountedFor: overlapping ones count once, one under way counts up to now, and what an attempt has cost goes
+// over to the next, but for the keys that it has found.
+func TestLockingReadsAreAccountedFor(t *testing.T) {
+	var now time.Duration
+	clock := func() time.Duration { return now }
+	expect := func(a *account, what string, locking time.Duration, locked int, underWay bool) {
+		t.Helper()
+		if s, n, l := a.read(now); s.Locking != locking || n != locked || l != underWay {
+			t.Errorf("%s: %s in locking reads, %d keys, under way: %v; want %s, %d, %v", what, s.Locking, n, l, locking, locked, underWay)
+		}
+	}
+	var a, b account
+	a.begin(TxnStats{})
+	first := a.locking(clock)
+	now = 3 * time.Millisecond
+	second := a.locking(clock)
+	now = 5 * time.Millisecond
+	first(2)
+	expect(&a, "one of two has ended", 5*time.Millisecond, 2, true)
+	now = 7 * time.Millisecond
+	second(1)
+	now = 20 * time.Millisecond
+	expect(&a, "both have", 7*time.Millisecond, 3, false)
+	a.waited(false, time.Millisecond, time.Millisecond)
+	a.waited(true, 4*time.Millisecond, 2*time.Millisecond)
+	before, _, _ := a.read(now)
+	before.Repeats.Add("conflict", 20*time.Millisecond)
+	b.begin(before)
+	b.locking(clock)(1)
+	expect(&b, "the next attempt", 7*time.Millisecond, 1, false)
+	s, _, _ := b.read(now)
+	s.Repeats.Add("conflict", time.Millisecond) // ours alone
+	if s, _, _ := b.read(now); s.Waited() != 3*time.Millisecond || s.Repeats.N != 1 || s.Repeats.Reasons() != "conflict 1" || s.Repeats.Lost != 20*time.Millisecond {
+		t.Errorf("%+v", s)
+	}
+}
