@@ -33,9 +33,10 @@ BENCHTIME ?= 1s
 COUNT     ?= 1
 BENCHPKGS ?= $(shell git grep -l '^func Benchmark' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
-# make evidence: where to, whether at length, and which parts (all).
+# make evidence: where to, whether at length, another build to set beside this one, and which parts (all).
 EVIDENCE ?= out/evidence
 FULL     ?=
+BEFORE   ?=
 PARTS    ?=
 
 .DEFAULT_GOAL := help
@@ -100,7 +101,7 @@ bench-txn: build ## what transactions cost: commits over ranges, a hot row, read
 	@$(BIN) bench txn --quick --out out/txn $(ARGS)
 
 evidence: build ## measure again all that docs/benchmarks.md shows, into out/evidence: 20 minutes; FULL=1 twice that, with longer runs
-	@BIN=$(BIN) OUT=$(EVIDENCE) FULL=$(FULL) sh bench/evidence.sh $(PARTS)
+	@BIN=$(BIN) OUT=$(EVIDENCE) FULL=$(FULL) BEFORE=$(BEFORE) sh bench/evidence.sh $(PARTS)
 
 clean: ## remove what build made
 	rm -rf bin

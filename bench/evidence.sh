@@ -3,8 +3,9 @@
 # JSON into $OUT; $OUT/evidence.md has all of it to read and to quote from. Parts that are there already are not measured again:
 # remove their .txt to have them repeated. With FULL set runs are longer, and the thesis is measured twice and compared.
 #
-#   BIN=bin/longitude OUT=out/evidence FULL= sh bench/evidence.sh [part ...]
+#   BIN=bin/longitude OUT=out/evidence FULL= BEFORE= sh bench/evidence.sh [part ...]
 #
+# The part before sets another build beside this one, that BEFORE names; without it the part is left out.
 # Parts that set MariaDB beside us start one of their own on a free loopback port, with its defaults, and are left out where it
 # is not installed.
 set -eu
@@ -12,7 +13,8 @@ set -eu
 BIN=${BIN:-bin/longitude}
 OUT=${OUT:-out/evidence}
 FULL=${FULL:-}
-ALL="demo thesis map txn latency statements ycsb social bank"
+BEFORE=${BEFORE:-}
+ALL="demo thesis map txn before latency statements ycsb social bank"
 PARTS=${*:-$ALL}
 
 mkdir -p "$OUT"
@@ -109,6 +111,13 @@ for part in $PARTS; do
 			run txn bench txn --quick --out "$OUT/txn"
 		fi
 		;;
+	before)
+		if [ -n "$BEFORE" ]; then
+			run before bench txn $(pick --quick "") --parts commit,hot,readers,tpcc --against "$BEFORE" --out "$OUT/before"
+		else
+			echo "BEFORE names no other build; what was before is left out" >&2
+		fi
+		;;
 	latency) beside latency latency --workers 1 --duration $(pick 16s 40s) --slices 8 --warm-up 1s ;;
 	statements) beside statements latency --workers 16 --duration $(pick 16s 40s) --slices 8 --warm-up 1s ;;
 	ycsb) beside ycsb ycsb --workers 16 --records $(pick 2000 10000) --duration $(pick 6s 15s) --slices 5 --warm-up 500ms ;;
@@ -125,14 +134,14 @@ done
 	echo "# Measured"
 	echo
 	echo "$("$BIN" version), $(date -u +%Y-%m-%d), $(uname -sm), $(getconf _NPROCESSORS_ONLN) processors$(sed -n 's/^model name[^:]*: /, /p' /proc/cpuinfo 2>/dev/null | head -1)."
-	for part in demo thesis thesis-again thesis-compare map txn latency statements ycsb social bank; do
+	for part in demo thesis thesis-again thesis-compare map txn before latency statements ycsb social bank; do
 		[ -s "$OUT/$part.txt" ] || continue
 		echo
 		echo "## $part"
 		echo
 		case $part in
 		thesis | thesis-again | map) sed 's/^#/##/' "$OUT/$part/report.md" | sed "s|](\\([a-z0-9]\\)|]($part/\\1|" ;;
-		txn) sed 's/^#/##/' "$OUT/txn/report.md" ;;
+		txn | before) sed 's/^#/##/' "$OUT/$part/report.md" ;;
 		*)
 			echo '```'
 			cat "$OUT/$part.txt"

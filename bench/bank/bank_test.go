@@ -16,7 +16,7 @@ func TestVerify(t *testing.T) {
 	for _, loses := range []bool{false, true} {
 		balances := map[int64]int64{}
 		sets := 0
-		tgt := fakesql.Target("fake", func(q string, args []any) (fakesql.Answer, error) {
+		server := func(q string, args []any) (fakesql.Answer, error) {
 			switch {
 			case strings.HasPrefix(q, "INSERT"):
 				for i := 0; i < len(args); i += 2 {
@@ -40,22 +40,12 @@ func TestVerify(t *testing.T) {
 				return fakesql.Rows([]driver.Value{int64(0)}), nil
 			}
 			return fakesql.Answer{}, nil
-		})
+		}
 		w, err := New(Options{Accounts: 10, Hot: 2, Lock: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Setup(t.Context(), tgt, t.Logf); err != nil {
-			t.Fatal(err)
-		}
-		r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 1, Duration: 100 * time.Millisecond}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := harness.Verify(t.Context(), tgt, w, r); err != nil {
-			t.Fatal(err)
-		}
-		tgt.Close()
+		r := fakesql.Measure(t, server, w, harness.Load{Workers: 1, Duration: 100 * time.Millisecond})
 		if sets < 7 {
 			t.Fatalf("%d updates in all: too few to lose one", sets)
 		}

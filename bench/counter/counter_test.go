@@ -20,7 +20,7 @@ func TestVerify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var value int64
 			n := 0
-			tgt := fakesql.Target("fake", func(q string, _ []any) (fakesql.Answer, error) {
+			server := func(q string, _ []any) (fakesql.Answer, error) {
 				switch {
 				case q == add:
 					n++
@@ -33,22 +33,12 @@ func TestVerify(t *testing.T) {
 					return fakesql.Rows([]driver.Value{int64(0), value}), nil
 				}
 				return fakesql.Answer{}, nil
-			})
-			defer tgt.Close()
+			}
 			w, err := New(Options{Counters: 1, ReadFraction: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := w.Setup(t.Context(), tgt, t.Logf); err != nil {
-				t.Fatal(err)
-			}
-			r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 3, Duration: 300 * time.Millisecond}, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := harness.Verify(t.Context(), tgt, w, r); err != nil {
-				t.Fatal(err)
-			}
+			r := fakesql.Measure(t, server, w, harness.Load{Workers: 3, Duration: 300 * time.Millisecond})
 			if n < 20 || r.Verified != (name == "good") {
 				t.Errorf("after %d additions: verified %v, %v", n, r.Verified, r.Violations)
 			}

@@ -75,3 +75,15 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%d fields", len(seen))
 	}
 }
+
+// The least that a quick run measures, two slices of everything, fits into its budget, on a machine of any speed: it is slices of
+// fixed lengths. So a run that finds the machine busy ends in minutes too.
+func TestQuickFitsItsBudget(t *testing.T) {
+	o, least := Quick(), time.Duration(0)
+	for _, b := range o.Plan().Blocks {
+		least += time.Duration(len(b.Points)) * (b.Timing.WarmUp + 2*(b.Timing.Ramp+b.Timing.Slice))
+	}
+	if o.Budget <= 0 || least > o.Budget {
+		t.Errorf("the least is %s, the budget %s", least, o.Budget)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"testing"
 
 	"github.com/longitude-db/longitude/bench/harness"
 )
@@ -34,6 +35,24 @@ func Rows(rows ...[]driver.Value) Answer {
 		a.Columns = make([]string, len(rows[0]))
 	}
 	return a
+}
+
+// Measure sets a workload up on a server, runs it for a moment, and has it verify what the server did.
+func Measure(t *testing.T, s Server, w harness.Workload, l harness.Load) *harness.Result {
+	t.Helper()
+	tgt := Target("fake", s)
+	defer tgt.Close()
+	if err := w.Setup(t.Context(), tgt, t.Logf); err != nil {
+		t.Fatal(err)
+	}
+	r, err := harness.Run(t.Context(), tgt, w, l, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := harness.Verify(t.Context(), tgt, w, r); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 type connector struct {

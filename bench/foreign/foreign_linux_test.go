@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net"
-	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
@@ -60,20 +59,29 @@ func mariadb(t *testing.T) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // how it ended is in cmd.ProcessState
+	}()
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-ended
 	})
 	url := fmt.Sprintf("mysql://root@%s/bench", addr)
-	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+	for begun := time.Now(); ; {
 		tgt, err := harness.Open(t.Context(), harness.TargetOptions{URLs: []string{url}})
 		if err == nil {
 			tgt.Close()
 			return url
 		}
+		select {
+		case <-ended:
+			t.Fatalf("the server ended: %s\n%s", cmd.ProcessState, log.String())
+		case <-time.After(50 * time.Millisecond): // until it is asked again
+		}
 		if time.Since(begun) > time.Minute {
-			t.Fatalf("the server does not answer: %v\n%s", err, log.String())
+			t.Fatalf("the server does not answer: %v", err)
 		}
 	}
 }

@@ -53,6 +53,7 @@ func Run(ctx context.Context, p Plan, o Options) (out []Result, err error) {
 	if n := len(p.Blocks) - len(todo); n > 0 {
 		o.Say("%d of %d blocks are measured already", n, len(p.Blocks))
 	}
+	before := len(todo)
 	for i, b := range p.Blocks {
 		rs, ok := load(dir, b.key(i), b)
 		if ok {
@@ -70,7 +71,7 @@ func Run(ctx context.Context, p Plan, o Options) (out []Result, err error) {
 		if err != nil {
 			return out, err
 		}
-		o.Say("block %d of %d: %s, %d workers, %g%% reads, %d likes", i+1, len(p.Blocks), b.names(), b.Points[0].Workers, b.Points[0].ReadFraction*100, b.Points[0].Likes)
+		o.Say("block %d of %d%s: %s, %d workers, %g%% reads, %d likes", i+1, len(p.Blocks), left(time.Since(begun), before-len(todo), len(todo)), b.names(), b.Points[0].Workers, b.Points[0].ReadFraction*100, b.Points[0].Likes)
 		var limit time.Duration
 		if p.Budget > 0 {
 			limit = max(time.Nanosecond, (p.Budget-time.Since(begun))/time.Duration(len(todo)))
@@ -88,6 +89,14 @@ func Run(ctx context.Context, p Plan, o Options) (out []Result, err error) {
 		}
 	}
 	return out, nil
+}
+
+// left says what time blocks are likely to take that are still to be measured: as long as those before them; "" while nobody knows.
+func left(taken time.Duration, done, todo int) string {
+	if done == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (about %s left)", (taken / time.Duration(done) * time.Duration(todo)).Round(time.Second))
 }
 
 // fleet is the clusters that are up.

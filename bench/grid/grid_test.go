@@ -189,3 +189,15 @@ func TestClocks(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestLeft(t *testing.T) {
+	for _, c := range []struct {
+		taken      time.Duration
+		done, todo int
+		want       string
+	}{{0, 0, 24, ""}, {time.Minute, 0, 24, ""}, {time.Minute, 6, 18, " (about 3m0s left)"}, {time.Minute, 24, 0, " (about 0s left)"}} {
+		if got := left(c.taken, c.done, c.todo); got != c.want {
+			t.Errorf("%d blocks of %d in %s: %q, want %q", c.done, c.done+c.todo, c.taken, got, c.want)
+		}
+	}
+}

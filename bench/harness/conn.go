@@ -71,10 +71,10 @@ func (c *Conn) Tx(ctx context.Context, f func() error) error {
 	return c.tx(ctx, "START TRANSACTION", f)
 }
 
-// TxReadOnly is Tx for a transaction that writes nothing, and says so. On another server it is a consistent snapshot, which is
-// what a transaction of ours is anyway.
+// TxReadOnly is Tx for a transaction that writes nothing, and says so. All that it reads is of one moment, that of its first read on
+// another server. It does not ask for that with WITH CONSISTENT SNAPSHOT, which older builds of ours do not know beside READ ONLY.
 func (c *Conn) TxReadOnly(ctx context.Context, f func() error) error {
-	return c.tx(ctx, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", f)
+	return c.tx(ctx, "START TRANSACTION READ ONLY", f)
 }
 
 func (c *Conn) tx(ctx context.Context, begin string, f func() error) error {

@@ -13,7 +13,7 @@ import (
 func TestCPUOfAnother(t *testing.T) {
 	c := exec.Command("sh", "-c", "while :; do :; done")
 	if err := c.Start(); err != nil {
-		t.Skip(err)
+		t.Skipf("there is no shell to keep a processor busy: %v; install one as sh (Debian: dash)", err)
 	}
 	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
 	own, err := Own()

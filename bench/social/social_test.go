@@ -46,23 +46,11 @@ func network(loseEvery int) fakesql.Server {
 // run runs the workload for a moment on a server.
 func run(t *testing.T, s fakesql.Server) *harness.Result {
 	t.Helper()
-	tgt := fakesql.Target("fake", s)
-	defer tgt.Close()
 	w, err := New(Options{ReadFraction: 0.5, Posts: 10, Likes: 30, Hot: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Setup(t.Context(), tgt, t.Logf); err != nil {
-		t.Fatal(err)
-	}
-	r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 4, Duration: 300 * time.Millisecond, Seed: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := harness.Verify(t.Context(), tgt, w, r); err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return fakesql.Measure(t, s, w, harness.Load{Workers: 4, Duration: 300 * time.Millisecond, Seed: 1})
 }
 
 func TestVerifiesAGoodServer(t *testing.T) {

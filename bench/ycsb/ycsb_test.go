@@ -157,23 +157,11 @@ func table(fault func(n int) (lose bool)) fakesql.Server {
 
 func verified(t *testing.T, letter string, s fakesql.Server) *harness.Result {
 	t.Helper()
-	tgt := fakesql.Target("fake", s)
-	defer tgt.Close()
 	w, err := New(Options{Letter: letter, Records: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Setup(t.Context(), tgt, t.Logf); err != nil {
-		t.Fatal(err)
-	}
-	r, err := harness.Run(t.Context(), tgt, w, harness.Load{Workers: 4, Duration: 300 * time.Millisecond, Seed: 1}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := harness.Verify(t.Context(), tgt, w, r); err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return fakesql.Measure(t, s, w, harness.Load{Workers: 4, Duration: 300 * time.Millisecond, Seed: 1})
 }
 
 func TestWorkloads(t *testing.T) {

@@ -84,7 +84,7 @@ it is started again with the same options.`,
 		Args: noArgs,
 	}
 	f := c.Flags()
-	f.BoolVar(&quick, "quick", false, "few points and short slices: minutes instead of hours")
+	f.BoolVar(&quick, "quick", false, "few points and short slices in turns: five to ten minutes on two processors instead of hours")
 	f.StringVar(&out, "out", "map", "directory of the page and of what has been measured; made if it is missing")
 	f.StringSliceVar(&eps, "eps", nil, "bounds of the clocks (default 10us to 500ms)")
 	f.IntSliceVar(&o.Likes, "likes", o.Likes, "numbers of likes to load; with --quick 300,3000")

@@ -17,6 +17,8 @@ import (
 	"github.com/longitude-db/longitude/bench/estimate"
 	"github.com/longitude-db/longitude/bench/figure"
 	"github.com/longitude-db/longitude/bench/harness"
+	"github.com/longitude-db/longitude/bench/processes"
+	"github.com/longitude-db/longitude/internal/client"
 )
 
 // txnOptions are those of bench txn.
@@ -26,6 +28,7 @@ type txnOptions struct {
 	quick    bool
 	latency  time.Duration
 	against  string
+	apart    bool // each node in a process of its own
 	nodes    int
 	duration time.Duration // of each slice
 	slices   int
@@ -44,7 +47,8 @@ func newBenchTxn() *cobra.Command {
   tpcc      orders and payments over two warehouses, with a hot district; TPC-C's consistency conditions at the end
   wait      how much of the commit wait is hidden, at ε = 0.05, 0.5, 1 and 5 ms
 
-With --against, another build of this program runs beside it, part by part, slice by slice: before and after in one run.`,
+With --against, another build of this program runs beside it, part by part, slice by slice: before and after in one run. The nodes
+of a cluster are together in one process. Where the other build is too old for that, each node of both is one of its own.`,
 		Example: `  longitude bench txn --quick --out out/txn
   longitude bench txn --parts commit,hot --latency 5ms --against ./longitude-before`,
 		Args: noArgs,
@@ -55,6 +59,7 @@ With --against, another build of this program runs beside it, part by part, slic
 	f.BoolVar(&o.quick, "quick", false, "short slices: under three minutes on two processors")
 	f.DurationVar(&o.latency, "latency", 5*time.Millisecond, "delay of each message between nodes in the part commit, for its round trips to be countable; the other parts have 0.5 ms")
 	f.StringVar(&o.against, "against", "", "another build of this program, to run the same beside this one")
+	f.BoolVar(&o.apart, "processes", false, "run each node in a process of its own, by start; so are those of both builds where the other one is too old to hold several")
 	f.IntVar(&o.nodes, "nodes", 3, "nodes of each cluster, 3 to 9")
 	f.DurationVar(&o.duration, "slice", 3*time.Second, "length of a slice; with --quick 1s")
 	f.IntVar(&o.slices, "slices", 10, "slices of each setting; with --quick 4")
@@ -99,7 +104,8 @@ type txnRun struct {
 	say    harness.Say
 	live   *liveView
 	report *figure.Report
-	dir    string // of stores
+	dir    string          // of stores
+	flags  processes.Flags // of `start` that all builds have; with apart
 	serial int
 	all    []txnResult
 }
@@ -111,6 +117,8 @@ type txnResult struct {
 	Counted map[string]float64 `json:"counted,omitempty"` // what the nodes counted meanwhile, warm-ups included
 	Result  *harness.Result    `json:"result"`            // medians of the slices
 	Slices  []*harness.Result  `json:"slices"`
+
+	exported client.Metrics // what the nodes export at the end, whether it has grown or not
 }
 
 func (o *txnOptions) run(c *cobra.Command) (err error) {
@@ -123,8 +131,14 @@ func (o *txnOptions) run(c *cobra.Command) (err error) {
 	}
 	defer os.RemoveAll(dir)
 	r := &txnRun{txnOptions: o, c: c, say: live.progress(), live: live, dir: dir, report: &figure.Report{Title: "What transactions cost"}}
-	r.report.Text("Measured with `longitude %s`, version %s, %s, %d processors, %s/%s. %d nodes in one process, clients in another; slices of %s, %d of each setting, in turns. Figures are medians over slices; ratios are trimmed means of the ratios within rounds, with their 95 %% intervals. All data verified.",
-		strings.Join(os.Args[1:], " "), version, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, o.nodes, o.duration, o.slices)
+	if err := r.setUp(ctx); err != nil {
+		return err
+	}
+	r.report.Text("Measured with `longitude %s`, version %s, %s, %d processors, %s/%s. %s, clients in another; slices of %s, %d of each setting, in turns. Figures are medians over slices; ratios are trimmed means of the ratios within rounds, with their 95 %% intervals. All data verified.",
+		strings.Join(os.Args[1:], " "), version, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, r.place(), o.duration, o.slices)
+	if w := r.withheld(); w != "" {
+		r.report.Text("%s", w)
+	}
 	for _, p := range o.parts {
 		r.say("part %s", p)
 		if err := txnParts[p](ctx, r); err != nil {
@@ -150,14 +164,6 @@ func (r *txnRun) write() error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(r.out, "results.json"), b, 0o644)
-}
-
-// cluster starts one; the caller stops it. binary is what runs it, empty for this program.
-func (r *txnRun) cluster(ctx context.Context, name string, s nodesSpec, binary string) (*nodesProcess, error) {
-	r.serial++
-	s.Dir = filepath.Join(r.dir, fmt.Sprintf("%d-%s", r.serial, name))
-	s.MaxUncertainty, s.Database = time.Second, "txn"
-	return startNodesOf(ctx, binary, s, profileOf(r.c, name))
 }
 
 // setting is one of those that take turns.
@@ -218,6 +224,12 @@ func (r *txnRun) again(ctx context.Context, part string, settings []*setting, si
 		}
 		if x.Result.Errors > 0 {
 			r.say("%s: %d errors; the first: %s", s.name, x.Result.Errors, x.Result.FirstError)
+			r.report.Text("%s, %s: %d operations failed and are in no figure; the first: %s", part, s.name, x.Result.Errors, x.Result.FirstError)
+		}
+		if s.Target.Metrics != nil {
+			if x.exported, err = s.Target.Metrics(ctx); err != nil {
+				return err
+			}
 		}
 		x.Counted = map[string]float64{}
 		for k, v := range s.Counted {
@@ -244,6 +256,12 @@ func (x txnResult) sum(prefix string) (n float64) {
 		}
 	}
 	return n
+}
+
+// counts reports whether the nodes of a setting count something of this name at all: older builds do not count all that this one does.
+func (x txnResult) counts(name string) bool {
+	_, ok := x.exported[name]
+	return ok
 }
 
 // last are the results of the settings that were measured last.

@@ -23,6 +23,13 @@ var txnParts = map[string]func(context.Context, *txnRun) error{
 // partNames are in the order of the report.
 func partNames() []string { return []string{"commit", "hot", "readers", "tpcc", "wait"} }
 
+// commitsCounted is what is looked at to tell whether a build counts what its transactions do.
+const (
+	commitsCounted = "longitude_txn_commits_total"
+	waitsCounted   = "longitude_txn_commit_wait_needed_seconds_count"
+	notCounted     = "not counted"
+)
+
 // zone is the delay between nodes where a part does not count round trips.
 const zone = 500 * time.Microsecond
 
@@ -39,9 +46,9 @@ func (r *txnRun) orderings(ctx context.Context, s nodesSpec, fresh func() (harne
 	}
 	from := []source{{"wait", "wait", ""}, {"uncertainty", "uncertainty", ""}}
 	if r.against != "" {
-		from = []source{{"this build", "wait", ""}, {r.against, "wait", r.against}}
+		from = []source{{"this build", "wait", ""}, {r.other(), "wait", r.against}}
 	}
-	up := map[string]*nodesProcess{}
+	up := map[string]held{}
 	defer func() {
 		for _, p := range up {
 			err = errors.Join(err, p.Stop())
@@ -83,6 +90,9 @@ func partCommit(ctx context.Context, r *txnRun) error {
 		}
 		rows := [][]string{{"setting", "transaction", "p50 ms", "round trips", "p99 ms", "µs CPU/op"}}
 		trip := 2 * r.latency.Seconds() * 1000
+		if !r.delayed() {
+			trip = 0 // what there is not cannot be counted
+		}
 		for _, x := range r.last(len(ss)) {
 			for _, c := range x.Result.Classes {
 				trips := "–"
@@ -92,7 +102,11 @@ func partCommit(ctx context.Context, r *txnRun) error {
 				rows = append(rows, []string{x.Setting, c.Name, figure.Short(c.P50), trips, figure.Short(c.P99), figure.Short(c.ServerCPU)})
 			}
 		}
-		r.report.Text("One statement, a transaction of its own, from 6 clients at %d nodes, with %s on the way between any two: a round trip is %s. Clients do not meet. Where a transaction's rows are led by another node, as two thirds of the single ones are and two of each three in three ranges, it takes one round trip to read and lock them, one to take the writes there, and one for them to reach another replica: three; at the leader's own node one. What is above that is processing, and rounds beyond the necessary ones.", r.nodes, r.latency, 2*r.latency)
+		far := fmt.Sprintf("with %s on the way between any two: a round trip is %s", r.latency, 2*r.latency)
+		if !r.delayed() {
+			far = "without a delay between them, so that round trips cannot be counted"
+		}
+		r.report.Text("One statement, a transaction of its own, from 6 clients at %d nodes, %s. Clients do not meet. Where a transaction's rows are led by another node, as two thirds of the single ones are and two of each three in three ranges, it takes one round trip to read and lock them, one to take the writes there, and one for them to reach another replica: three; at the leader's own node one. What is above that is processing, and rounds beyond the necessary ones.", r.nodes, far)
 		r.report.Table(rows)
 		r.report.Text("%s", r.kinds(len(ss)))
 		r.ratios(ss)
@@ -104,6 +118,10 @@ func partCommit(ctx context.Context, r *txnRun) error {
 func (r *txnRun) kinds(n int) string {
 	out := "Counted by the nodes:"
 	for _, x := range r.last(n) {
+		if !x.counts(commitsCounted) {
+			out += fmt.Sprintf(" %s: not counted by this build.", x.Setting)
+			continue
+		}
 		one, parallel, intents := x.sum("longitude_txn_commits_total{kind=one-phase}"), x.sum("longitude_txn_commits_total{kind=parallel}"), x.sum("longitude_txn_commits_total{kind=intents}")
 		share := 0.0
 		if parallel+intents > 0 {
@@ -150,8 +168,11 @@ func retries(x txnResult) (byClient, byServer string) {
 	if ops == 0 {
 		return "–", "–"
 	}
-	commits := x.sum("longitude_txn_commits_total")
-	return percentOf(float64(x.Result.Retries) / ops), percentOf(x.sum("longitude_txn_restarts_total") / max(1, commits))
+	byClient = percentOf(float64(x.Result.Retries) / ops)
+	if !x.counts(commitsCounted) {
+		return byClient, notCounted
+	}
+	return byClient, percentOf(x.sum("longitude_txn_restarts_total") / max(1, x.sum(commitsCounted)))
 }
 
 func partHot(ctx context.Context, r *txnRun) error {
@@ -262,7 +283,11 @@ func partWait(ctx context.Context, r *txnRun) error {
 					return fmt.Errorf("what the nodes counted is not known: %w", x.Result.Missing)
 				}
 				c := x.Result.Classes[0]
-				rows = append(rows, []string{eps.String(), x.Setting, fmt.Sprintf("%.3f", t.WaitNeeded), fmt.Sprintf("%.3f", t.WaitMean), fmt.Sprintf("%.0f %%", t.WaitHidden*100), figure.Short(c.P50), figure.Short(c.P99)})
+				needed, stood, hidden := notCounted, notCounted, notCounted
+				if x.counts(waitsCounted) {
+					needed, stood, hidden = fmt.Sprintf("%.3f", t.WaitNeeded), fmt.Sprintf("%.3f", t.WaitMean), fmt.Sprintf("%.0f %%", t.WaitHidden*100)
+				}
+				rows = append(rows, []string{eps.String(), x.Setting, needed, stood, hidden, figure.Short(c.P50), figure.Short(c.P99)})
 			}
 			ratios = append(ratios, []string{eps.String(), versus(last[0], last[1], func(x *harness.Result) float64 { return x.OpsPerSec }),
 				versus(last[0], last[1], func(x *harness.Result) float64 { return x.Classes[0].P50 }), versus(last[0], last[1], serverCPU)})
@@ -275,7 +300,7 @@ func partWait(ctx context.Context, r *txnRun) error {
 	r.report.Table(rows)
 	first := "wait / uncertainty"
 	if r.against != "" {
-		first = "this build / " + r.against
+		first = "this build / " + r.other()
 	}
 	r.report.Text("As ratios, %s:", first)
 	r.report.Table(ratios)

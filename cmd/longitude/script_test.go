@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +34,15 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir) // the shell's history
-			return nil
+			self, err := exec.LookPath("longitude")
+			e.Setenv("LONGITUDE", self)
+			// What scripts start by themselves.
+			return errors.Join(err, filepath.WalkDir(e.WorkDir, func(name string, d fs.DirEntry, err error) error {
+				if err != nil || filepath.Ext(name) != ".sh" {
+					return err
+				}
+				return os.Chmod(name, 0o700)
+			}))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode, "freeaddr": freeAddr, "listen": listenOn, "healthy": healthy, "unhealthy": unhealthy,

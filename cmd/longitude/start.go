@@ -49,6 +49,7 @@ Sources for --clock:
 	f.DurationVar(&o.ClosedEvery, "closed-every", 0, "how often replicas are told what can be read from them (default: with each heartbeat)")
 	f.Var(&cache, "cache", "size of the block cache, like 256MiB")
 	f.DurationVar(&o.DrainLimit, "drain-limit", 0, "how long statements under way may take to finish when the node stops (default 10s)")
+	f.BoolVar(&o.RemoteProfiles, "remote-profiles", false, "answer /debug/pprof on --http-addr to other machines too; without it only to callers on a loopback address of this one")
 	f.StringVar(&logLevel, "log-level", "info", "least severe lines to log: debug, info, warn or error")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		var err error

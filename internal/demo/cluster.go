@@ -79,16 +79,16 @@ func (c *Cluster) Target(ctx context.Context, o harness.TargetOptions) (*harness
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Replicated(ctx, t.Nodes[0]); err != nil {
+	if err := Replicated(ctx, t.Nodes[0], len(c.Nodes)); err != nil {
 		t.Close()
 		return nil, err
 	}
 	return t, nil
 }
 
-// Replicated waits until every range has as many replicas as it should.
-func (c *Cluster) Replicated(ctx context.Context, db *sql.DB) error {
-	want, last := min(3, len(c.Nodes)), 0
+// Replicated waits until every range of a cluster of so many nodes has as many replicas as it should.
+func Replicated(ctx context.Context, db *sql.DB, nodes int) error {
+	want, last := min(3, nodes), 0
 	for begun := time.Now(); time.Since(begun) < time.Minute; {
 		n, err := client.FewestVoters(ctx, db)
 		if ctx.Err() != nil {

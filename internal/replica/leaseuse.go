@@ -7,6 +7,7 @@ import (
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/cluster"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/replica/eval"
 )
 
 // leaseUse is the lease as requests see it. The range's task moves the core on; requests read a view that is replaced as a
@@ -25,7 +26,7 @@ type leaseUse struct {
 	core leaseCore
 
 	view   atomic.Pointer[leaseView]
-	served highest       // that any request asked for and may have been served (L3)
+	served eval.Highest  // that any request asked for and may have been served (L3)
 	leader atomic.Uint32 // node of the leader, as far as it is known; a hint
 }
 
@@ -103,28 +104,10 @@ func (l *leaseUse) notLeaseholder() *kv.Error {
 }
 
 // servedSoFar is the highest timestamp that this replica may have served.
-func (l *leaseUse) servedSoFar() clock.Timestamp { return l.served.get() }
+func (l *leaseUse) servedSoFar() clock.Timestamp { return l.served.Get() }
 
 // serve raises what counts as served.
-func (l *leaseUse) serve(ts clock.Timestamp) { l.served.raise(ts) }
-
-// highest is a timestamp that many tasks raise.
-type highest struct {
-	mu sync.Mutex
-	ts clock.Timestamp
-}
-
-func (h *highest) raise(ts clock.Timestamp) {
-	h.mu.Lock()
-	h.ts = h.ts.Forward(ts)
-	h.mu.Unlock()
-}
-
-func (h *highest) get() clock.Timestamp {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.ts
-}
+func (l *leaseUse) serve(ts clock.Timestamp) { l.served.Forward(ts) }
 
 // change moves the core on and replaces the view.
 func (l *leaseUse) change(fn func(*leaseCore)) {

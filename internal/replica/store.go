@@ -28,7 +28,7 @@ type Store struct {
 	outbox   outbox
 	incoming incomingSnapshots
 	sending  counter
-	observed eval.Observed
+	observed eval.Highest
 	sieve    mvcc.Sieve // of all ranges' intents and records
 	pushes   *conflict.Pushes
 	copies   *copies

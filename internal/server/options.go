@@ -35,6 +35,8 @@ type Options struct {
 	Cache int64
 	// Delay is added to every message to another node, to stand in for distance; default none.
 	Delay time.Duration
+	// RemoteProfiles has /debug/pprof answer callers of other machines too; default: only those on a loopback address.
+	RemoteProfiles bool
 	// DrainLimit is how long statements under way may take to finish when the node stops; default 10 s.
 	DrainLimit time.Duration
 	Version    string

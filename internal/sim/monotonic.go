@@ -41,25 +41,11 @@ func (m *monotonic) Step(c *Client) {
 		_ = m.read(c, func() int { return c.Rand.IntN(max(1, m.keys)) })
 		return
 	}
-	w := &check.Mark{}
-	c.begin(&w.Op, func() string {
-		mine := ownKey(c, &m.keys)
-		w.Key, w.N = mine.key, mine.n
-		m.writes = append(m.writes, w)
-		return fmt.Sprintf("set m%d to %d", w.Key, w.N)
-	})
-	err := c.txn(false, func(ctx context.Context, t *txn.Txn) error {
+	setOwn(c, 'm', &m.keys, &m.writes, func(t *txn.Txn, w *check.Mark) {
 		t.Put(growingKey(w.Key), digits(w.N))
 		if m.twins {
 			t.Put(dataKey('m', (w.Key+1)%parts, fmt.Sprintf("%d.twin", w.Key)), digits(w.N))
 		}
-		return nil
-	})
-	c.end(&w.Op, err, func() string {
-		if err != nil {
-			c.state = nil // it may come late, so the key is not used again
-		}
-		return ""
 	})
 }
 

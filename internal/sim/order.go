@@ -46,15 +46,20 @@ func (o *order) Step(c *Client) {
 		_ = o.read(c)
 		return
 	}
+	setOwn(c, 'o', &o.keys, &o.writes, func(t *txn.Txn, w *check.Mark) { t.Put(countKey(w.Key), digits(w.N)) })
+}
+
+// setOwn counts up the client's own key in a transaction. keys and writes are the workload's; name is what it calls its keys.
+func setOwn(c *Client, name rune, keys *int, writes *[]*check.Mark, put func(*txn.Txn, *check.Mark)) {
 	w := &check.Mark{}
 	c.begin(&w.Op, func() string {
-		mine := ownKey(c, &o.keys)
+		mine := ownKey(c, keys)
 		w.Key, w.N = mine.key, mine.n
-		o.writes = append(o.writes, w)
-		return fmt.Sprintf("set o%d to %d", w.Key, w.N)
+		*writes = append(*writes, w)
+		return fmt.Sprintf("set %c%d to %d", name, w.Key, w.N)
 	})
-	err := c.txn(false, func(ctx context.Context, t *txn.Txn) error {
-		t.Put(countKey(w.Key), digits(w.N))
+	err := c.txn(false, func(_ context.Context, t *txn.Txn) error {
+		put(t, w)
 		return nil
 	})
 	c.end(&w.Op, err, func() string {

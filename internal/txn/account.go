@@ -2,8 +2,6 @@ package txn
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,22 +10,22 @@ import (
 	"github.com/longitude-db/longitude/internal/route"
 )
 
-// TxnStats is what one transaction has cost so far, over all its attempts. Where those are repeated by DB.Run they are
-// counted on; who repeats a transaction himself hands them on (Options.StatsOf).
+// TxnStats is what one transaction has cost so far, over all its attempts: the one account of it, that whatever shows something of a
+// transaction reads. Where attempts are repeated by DB.Run they are counted on; who repeats a transaction himself hands them
+// on with the repetition added (Options.StatsOf).
 type TxnStats struct {
-	Attempts int            // begun; 1: it was not repeated
-	Restarts map[string]int // by reason, as in Stats
-	// Lost is the time from the beginning of the first attempt to that of the present one: work that was thrown away, and
-	// pauses.
-	Lost time.Duration
+	Repeats Repeats // of the whole transaction
 	// Rounds is how often the transaction waited for answers of ranges; what goes out in parallel is one. CommitRounds are those
 	// of commits among them. Messages are the batches sent in these rounds, those to this node's own ranges included.
 	Rounds, CommitRounds, Messages int
 	// CommitWait and ReadWait are rule 2: how far from past things were, and what was waited for that.
 	CommitWait, ReadWait WaitStats
-
-	first time.Duration // when the first attempt began, by the runtime; 0: none has
+	// Locking is the time in locking reads, waiting for others included.
+	Locking time.Duration
 }
+
+// Waited is the time that was stood still for rule 2, for rows and commits.
+func (s TxnStats) Waited() time.Duration { return s.CommitWait.Actual + s.ReadWait.Actual }
 
 // String is one line for people. Parts that are nothing are left out.
 func (s TxnStats) String() string {
@@ -35,9 +33,11 @@ func (s TxnStats) String() string {
 	if s.CommitRounds == 0 {
 		out = out[:1]
 	}
-	if s.Attempts > 1 {
-		why := strings.Join(slices.Sorted(maps.Keys(s.Restarts)), ", ")
-		out = append(out, plural(s.Attempts, "attempt")+" ("+why+"), "+s.Lost.Round(time.Microsecond).String()+" lost")
+	if r := s.Repeats; r.N > 0 {
+		out = append(out, "begun again ("+r.Reasons()+"), "+r.Lost.Round(time.Microsecond).String()+" lost")
+	}
+	if s.Locking > 0 {
+		out = append(out, s.Locking.Round(time.Microsecond).String()+" in locking reads")
 	}
 	for _, w := range []struct {
 		what string
@@ -58,25 +58,34 @@ type account struct {
 	s      TxnStats // of the attempts before, and of this one but for what trips counts
 	commit int      // rounds when the commit began; -1: it has not
 	ended  int      // rounds when it ended; -1: it has not
+
+	lockers int           // locking reads under way
+	since   time.Duration // when the first of them began
+	locked  int           // keys that they have found, in this attempt
 }
 
-func (a *account) begin(before TxnStats, now time.Duration) {
+func (a *account) begin(before TxnStats) {
 	a.s = before
-	a.s.Restarts = maps.Clone(before.Restarts)
-	if a.s.Attempts++; a.s.Attempts == 1 {
-		a.s.first = now
-	}
-	a.s.Lost = now - a.s.first
+	a.s.Repeats = before.Repeats.Clone()
 	a.commit, a.ended = -1, -1
 }
 
-func (a *account) restarted(reason string) {
+// locking accounts for a locking read; the func returned is called at its end. now is the runtime's clock.
+func (a *account) locking(now func() time.Duration) (done func(found int)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.s.Restarts == nil {
-		a.s.Restarts = map[string]int{}
+	if a.lockers == 0 {
+		a.since = now()
 	}
-	a.s.Restarts[reason]++
+	a.lockers++
+	return func(found int) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.locked += found
+		if a.lockers--; a.lockers == 0 {
+			a.s.Locking += now() - a.since
+		}
+	}
 }
 
 // committing and committed enclose the rounds of a commit.
@@ -104,13 +113,21 @@ func (a *account) waited(commit bool, needed, actual time.Duration) {
 	w.Actual += actual
 }
 
-// Stats is what the transaction has cost so far.
+// Stats is what the transaction has cost so far. It may be asked for at any time, from any task.
 func (t *Txn) Stats() TxnStats {
-	a := &t.account
+	s, _, _ := t.account.read(t.db.o.RT.Now())
+	return s
+}
+
+// read is what the transaction has cost, how many keys its locking reads have found in this attempt, and whether one is under way.
+func (a *account) read(now time.Duration) (s TxnStats, locked int, locking bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := a.s
-	s.Restarts = maps.Clone(a.s.Restarts)
+	s = a.s
+	s.Repeats = a.s.Repeats.Clone()
+	if a.lockers > 0 {
+		s.Locking += now - a.since
+	}
 	rounds := int(a.trips.Rounds.Load())
 	s.Rounds += rounds
 	s.Messages += int(a.trips.Messages.Load())
@@ -120,7 +137,7 @@ func (t *Txn) Stats() TxnStats {
 	case a.commit >= 0:
 		s.CommitRounds += rounds - a.commit
 	}
-	return s
+	return s, a.locked, a.lockers > 0
 }
 
 // within bounds an operation by an instant of the runtime's clock, and has its rounds counted.

@@ -86,7 +86,7 @@ func TestRounds(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		if st.Rounds != c.rounds || st.CommitRounds != c.commit || st.Messages != c.messages || st.Attempts != 1 {
+		if st.Rounds != c.rounds || st.CommitRounds != c.commit || st.Messages != c.messages || st.Repeats.N != 0 {
 			t.Errorf("%s: %+v, want %d rounds, %d of them to commit, %d messages", c.name, st, c.rounds, c.commit, c.messages)
 		}
 	}
@@ -119,14 +119,51 @@ func TestStatsOfARepeatedTransaction(t *testing.T) {
 		}
 	})
 	st := last.Stats()
-	if st.Attempts != 3 || st.Restarts["refresh"] != 2 || st.Rounds != 3 || st.CommitRounds != 3 || st.Lost < 6*time.Millisecond || st.Lost > 30*time.Millisecond {
+	if st.Repeats.N != 2 || st.Repeats.Why["refresh"] != 2 || st.Rounds != 3 || st.CommitRounds != 3 || st.Repeats.Lost < 6*time.Millisecond || st.Repeats.Lost > 30*time.Millisecond {
 		t.Errorf("%+v", st)
 	}
 	if w := st.CommitWait; w.Count != 1 || w.Needed != 10*time.Millisecond || w.Actual < 9*time.Millisecond {
 		t.Errorf("commit wait: %+v", w)
 	}
-	st.Lost = 8 * time.Millisecond
-	if got, want := st.String(), "3 rounds, commit in 3 rounds, 3 attempts (refresh), 8ms lost, commit wait 10ms of 10ms"; got != want {
+	st.Repeats.Lost = 8 * time.Millisecond
+	if got, want := st.String(), "3 rounds, commit in 3 rounds, begun again (refresh 2), 8ms lost, commit wait 10ms of 10ms"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// TestLockingReadsAreAccountedFor: overlapping ones count once, one under way counts up to now, and what an attempt has cost goes
+// over to the next, but for the keys that it has found.
+func TestLockingReadsAreAccountedFor(t *testing.T) {
+	var now time.Duration
+	clock := func() time.Duration { return now }
+	expect := func(a *account, what string, locking time.Duration, locked int, underWay bool) {
+		t.Helper()
+		if s, n, l := a.read(now); s.Locking != locking || n != locked || l != underWay {
+			t.Errorf("%s: %s in locking reads, %d keys, under way: %v; want %s, %d, %v", what, s.Locking, n, l, locking, locked, underWay)
+		}
+	}
+	var a, b account
+	a.begin(TxnStats{})
+	first := a.locking(clock)
+	now = 3 * time.Millisecond
+	second := a.locking(clock)
+	now = 5 * time.Millisecond
+	first(2)
+	expect(&a, "one of two has ended", 5*time.Millisecond, 2, true)
+	now = 7 * time.Millisecond
+	second(1)
+	now = 20 * time.Millisecond
+	expect(&a, "both have", 7*time.Millisecond, 3, false)
+	a.waited(false, time.Millisecond, time.Millisecond)
+	a.waited(true, 4*time.Millisecond, 2*time.Millisecond)
+	before, _, _ := a.read(now)
+	before.Repeats.Add("conflict", 20*time.Millisecond)
+	b.begin(before)
+	b.locking(clock)(1)
+	expect(&b, "the next attempt", 7*time.Millisecond, 1, false)
+	s, _, _ := b.read(now)
+	s.Repeats.Add("conflict", time.Millisecond) // ours alone
+	if s, _, _ := b.read(now); s.Waited() != 3*time.Millisecond || s.Repeats.N != 1 || s.Repeats.Reasons() != "conflict 1" || s.Repeats.Lost != 20*time.Millisecond {
+		t.Errorf("%+v", s)
 	}
 }

@@ -93,6 +93,5 @@ func (t *Txn) finishPast(ctx context.Context, ts clock.Timestamp, start clock.In
 	m.Actual.Observe(actual.Seconds())
 	c.add(needed, actual)
 	t.account.waited(commit, needed, actual)
-	t.watchWait(actual)
 	return err
 }

@@ -112,7 +112,7 @@ func (db *DB) Close(limit time.Duration) {
 func (db *DB) Begin(o Options) *Txn {
 	o.ReadOnly = o.ReadOnly || !o.Past.Present()
 	t := &Txn{db: db, o: o, id: db.newID(), observed: observed{}, locks: o.Locks, reads: readSet{limit: db.o.MaxReadSpans}}
-	t.account.begin(o.StatsOf, db.o.RT.Now())
+	t.account.begin(o.StatsOf)
 	o.Locks.heldBy(t)
 	return t
 }

@@ -1,8 +1,6 @@
 package txn
 
 import (
-	"time"
-
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
 )
@@ -16,29 +14,17 @@ type Info struct {
 	Keys, Bytes int
 	// Locked is how many keys its locking reads have found, Ranges how many ranges may have locks of it.
 	Locked, Ranges int
-	// Locking is the time in locking reads, waiting for others included; Waited that of rule 2, for rows and the commit.
-	Locking, Waited time.Duration
-}
-
-// watched is what Info needs and nothing else.
-type watched struct {
-	lockers int           // locking reads under way
-	since   time.Duration // when the first of them began
-	locking time.Duration // of those before
-	locked  int
-	waited  time.Duration
+	// Cost is that of the transaction, over all its attempts.
+	Cost TxnStats
 }
 
 // Info may be asked for at any time, from any task.
 func (t *Txn) Info() Info {
+	cost, locked, locking := t.account.read(t.db.o.RT.Now())
 	t.mu.Lock()
-	i := Info{ID: t.id, State: t.state.String(), Read: t.ord.r, Keys: t.spill.keys + t.writes.keys(), Bytes: int(t.total),
-		Locked: t.watched.locked, Locking: t.watched.locking, Waited: t.watched.waited}
-	if t.watched.lockers > 0 {
-		i.Locking += t.db.o.RT.Now() - t.watched.since
-		if t.state == open {
-			i.State = "locking"
-		}
+	i := Info{ID: t.id, State: t.state.String(), Read: t.ord.r, Keys: t.spill.keys + t.writes.keys(), Bytes: int(t.total), Locked: locked, Cost: cost}
+	if locking && t.state == open {
+		i.State = "locking"
 	}
 	l := t.locks
 	t.mu.Unlock()
@@ -50,24 +36,6 @@ func (t *Txn) Info() Info {
 	return i
 }
 
-// watchLocking accounts for a locking read; the func returned is called at its end.
-func (t *Txn) watchLocking() (done func(found int)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.watched.lockers == 0 {
-		t.watched.since = t.db.o.RT.Now()
-	}
-	t.watched.lockers++
-	return func(found int) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.watched.locked += found
-		if t.watched.lockers--; t.watched.lockers == 0 {
-			t.watched.locking += t.db.o.RT.Now() - t.watched.since
-		}
-	}
-}
-
 // found counts the keys that a locking read has found, and locked unless too many were.
 func (f *fetching) found() (n int) {
 	for _, p := range f.parts {
@@ -77,12 +45,6 @@ func (f *fetching) found() (n int) {
 		}
 	}
 	return max(n, 0)
-}
-
-func (t *Txn) watchWait(d time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.watched.waited += d
 }
 
 // keys counts the keys that are written.

@@ -138,7 +138,7 @@ func (f *fetching) watchedRun(ctx context.Context) (err error) {
 	if f.lock == nil {
 		return f.run(ctx)
 	}
-	done := f.t.watchLocking()
+	done := f.t.account.locking(f.t.db.o.RT.Now)
 	defer func() { done(f.found()) }()
 	return f.run(ctx)
 }

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,7 +25,7 @@ func (db *DB) Run(ctx context.Context, o Options, fn Func) error {
 	deadline := db.o.RT.Now() + db.o.Limit
 	ctx = route.WithDeadline(ctx, deadline)
 	for try := 0; ; try++ {
-		t := db.Begin(o)
+		t, began := db.Begin(o), db.o.RT.Now()
 		err := fn(ctx, t)
 		again := err != nil && t.lost()
 		if err == nil {
@@ -54,6 +55,7 @@ func (db *DB) Run(ctx context.Context, o Options, fn Func) error {
 			return exhausted{attempts: try + 1, limit: db.o.Limit, last: err}
 		}
 		db.o.RT.Sleep(rt.Jitter(db.o.RT, min(firstRetry<<min(try, 10), lastRetry)))
+		o.StatsOf.Repeats.Add(t.lostTo(err), db.o.RT.Now()-began)
 	}
 }
 
@@ -72,6 +74,15 @@ func (e exhausted) Unwrap() error { return e.last }
 
 // lost reports whether the attempt ended with a retryable error, even if fn has returned another one for it.
 func (t *Txn) lost() bool { return Retryable(t.Failure()) }
+
+// lostTo says why the attempt has to be repeated: what it failed with itself, else the error.
+func (t *Txn) lostTo(err error) string {
+	var k *kv.Error
+	if !errors.As(t.Failure(), &k) && !errors.As(err, &k) {
+		return "other"
+	}
+	return reason(k)
+}
 
 func (t *Txn) sentRows() bool {
 	t.mu.Lock()

@@ -93,7 +93,6 @@ func (t *Txn) told(ctx context.Context) error {
 	t.mu.Unlock()
 	if e, ok := err.(*kv.Error); ok && Retryable(err) {
 		t.db.countRestart(reason(e))
-		t.account.restarted(reason(e))
 	}
 	return err
 }

@@ -50,7 +50,6 @@ type Txn struct {
 	guard    Guard // asked before a commit (ahead.go)
 	locks    *Locks
 	wait     time.Duration // Txn.WaitAtMost
-	watched  watched
 	account  account
 	total    int64 // bytes written so far
 	spill    spill
@@ -136,7 +135,6 @@ func (t *Txn) restart(err *kv.Error) error {
 	if !over {
 		t.db.countAbort()
 		t.db.countRestart(reason(err))
-		t.account.restarted(reason(err))
 		if was == open {
 			t.endSpill() // else the commit does
 		}

@@ -38,12 +38,16 @@ func (b *bank) schema() []string {
 	return out
 }
 
+// enough reports whether there are as many operations as can be judged; count is called while none begins.
+func (r *Run) enough(count func() int) bool {
+	r.clock.mu.Lock()
+	defer r.clock.mu.Unlock()
+	return count() >= mostViews
+}
+
 func (b *bank) step(w *worker) check.Outcome {
-	b.r.clock.mu.Lock()
-	enough := len(b.transfers)+len(b.snapshots) >= mostViews
-	b.r.clock.mu.Unlock()
 	switch {
-	case enough:
+	case b.r.enough(func() int { return len(b.transfers) + len(b.snapshots) }):
 		return idle
 	case w.rng.IntN(3) == 0:
 		o, _ := b.snapshot(w, false)

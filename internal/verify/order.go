@@ -38,11 +38,8 @@ func markID(key int) int64 { return int64(key%slots)*slotWidth + int64(key/slots
 func markKey(id int64) int { return int(id%slotWidth)*slots + int(id/slotWidth) }
 
 func (l *order) step(w *worker) check.Outcome {
-	l.r.clock.mu.Lock()
-	enough := len(l.writes)+len(l.reads) >= mostViews
-	l.r.clock.mu.Unlock()
 	switch {
-	case enough:
+	case l.r.enough(func() int { return len(l.writes) + len(l.reads) }):
 		return idle
 	case w.rng.IntN(2) == 0:
 		o, _ := l.read(w)

@@ -67,8 +67,10 @@ type Env struct {
 	// Now is read after the latches were acquired: what another request did before, it did before this reading.
 	Now  clock.Interval
 	Node kv.NodeID
-	// Observed is the store's.
-	Observed *Observed
+	// Observed is the store's: the highest timestamp of any write that its leases have evaluated, and of any that they began with; a
+	// lease raises it to its low water before it serves. A transaction that reads it need not look for versions above it here: they
+	// were not acknowledged before it began.
+	Observed *Highest
 	// LeaseStart is the low water that the lease began with: nothing acknowledged under an earlier lease is above it.
 	LeaseStart clock.Timestamp
 	// Pushed are transactions known to be pending that will commit above a timestamp, so that reads below it may pass
@@ -133,23 +135,22 @@ func (r *Reads) Record(c *tscache.Cache) {
 	}
 }
 
-// Observed is the highest timestamp of any write that a store's leases have evaluated, and of any that they began
-// with. A transaction that reads it need not look for versions above it here: they were not acknowledged before it began.
-type Observed struct {
+// Highest is a timestamp that many tasks raise.
+type Highest struct {
 	mu sync.Mutex
 	ts clock.Timestamp
 }
 
-// Forward raises it. A lease does so with its low water before it serves.
-func (o *Observed) Forward(ts clock.Timestamp) {
-	o.mu.Lock()
-	o.ts = o.ts.Forward(ts)
-	o.mu.Unlock()
+// Forward raises it.
+func (h *Highest) Forward(ts clock.Timestamp) {
+	h.mu.Lock()
+	h.ts = h.ts.Forward(ts)
+	h.mu.Unlock()
 }
 
 // Get returns it.
-func (o *Observed) Get() clock.Timestamp {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.ts
+func (h *Highest) Get() clock.Timestamp {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ts
 }

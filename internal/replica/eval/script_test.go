@@ -55,7 +55,7 @@ func newScript(t *testing.T) *script {
 		}
 	})
 	return &script{e: e, start: map[string]clock.Timestamp{}, anchor: map[string]kv.Key{}, env: &Env{
-		Reader: e.State, Cache: tscache.New(clock.Timestamp{}, 0), Node: 1, Observed: &Observed{},
+		Reader: e.State, Cache: tscache.New(clock.Timestamp{}, 0), Node: 1, Observed: &Highest{},
 		Desc:   &kv.RangeDescriptor{ID: 7, Span: kv.Span{Start: keys.DataPrefix, End: keys.Max}},
 		Pushed: map[kv.TxnID]clock.Timestamp{},
 	}}

@@ -39,11 +39,10 @@ type joinCounter struct {
 	access *plan.IndexedTableAccess // nil: the plan is not to look rows up
 	aggs   []weighted
 
-	groups [][]sql.AggregationBuffer
+	groups groups
 	index  map[string]int
 	key    *rowKey
 	done   bool
-	at     int
 	plain  sql.RowIter
 }
 
@@ -311,7 +310,7 @@ func (c *joinCounter) gather(ctx *sql.Context) error {
 	if err != io.EOF {
 		return err
 	}
-	if len(c.groups) == 0 && len(c.n.GroupByExprs) == 0 { // without GROUP BY there is one row always
+	if len(c.groups.buffers) == 0 && len(c.n.GroupByExprs) == 0 { // without GROUP BY there is one row always
 		return c.begin(ctx)
 	}
 	return nil
@@ -468,14 +467,14 @@ func (c *joinCounter) add(ctx *sql.Context, row sql.Row, n int64) error {
 	}
 	at, ok := c.index[k]
 	if !ok {
-		at = len(c.groups)
+		at = len(c.groups.buffers)
 		c.index[k] = at
 		if err := c.begin(ctx); err != nil {
 			return err
 		}
 	}
 	for i, w := range c.aggs {
-		buffer := c.groups[at][i]
+		buffer := c.groups.buffers[at][i]
 		if !w.count {
 			if err := buffer.Update(ctx, row); err != nil {
 				return err
@@ -514,7 +513,7 @@ func (c *joinCounter) begin(ctx *sql.Context) error {
 		}
 		buffers[i] = b[0]
 	}
-	c.groups = append(c.groups, buffers)
+	c.groups.buffers = append(c.groups.buffers, buffers)
 	return nil
 }
 
@@ -539,7 +538,7 @@ func (c *joinCounter) Next(ctx *sql.Context) (sql.Row, error) {
 		c.done = true
 		err := c.gather(ctx)
 		if tooLarge(err) { // more groups than fit into memory
-			c.groups = nil
+			c.groups.dispose(ctx)
 			c.plain, err = c.b.groupBy(ctx, c.n, nil)
 		}
 		if err != nil {
@@ -549,29 +548,12 @@ func (c *joinCounter) Next(ctx *sql.Context) (sql.Row, error) {
 	if c.plain != nil {
 		return c.plain.Next(ctx)
 	}
-	if c.at >= len(c.groups) {
-		return nil, io.EOF
-	}
-	buffers := c.groups[c.at]
-	c.at++
-	row := make(sql.Row, len(buffers))
-	for i, b := range buffers {
-		var err error
-		if row[i], err = b.Eval(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return row, nil
+	return c.groups.next(ctx)
 }
 
 // Close implements sql.RowIter.
 func (c *joinCounter) Close(ctx *sql.Context) error {
-	for _, bs := range c.groups {
-		for _, b := range bs {
-			b.Dispose(ctx)
-		}
-	}
-	c.groups = nil
+	c.groups.dispose(ctx)
 	if c.plain != nil {
 		return c.plain.Close(ctx)
 	}

@@ -30,7 +30,7 @@ type execution struct {
 	kind    statementKind
 	asOf    *txn.Past
 	query   string // the statement alone
-	repeats repeats
+	repeats txn.Repeats
 	// lockUntil is how long the statement waits for locks, over all its attempts.
 	lockUntil time.Time
 	out       *output
@@ -108,12 +108,13 @@ func (x *execution) repeat(sc *sql.Context, attempt func() error) error {
 			return x.fail(sc, t, err)
 		}
 		why := reasonOf(t)
-		x.s.SetTransaction(t.again())
+		next := t.again()
+		x.s.SetTransaction(next)
 		x.out.reset()
 		pause(sc, try)
 		lost := time.Since(began)
-		x.repeats.add(why, lost)
-		x.s.watched.repeated(why, lost)
+		x.repeats.Add(why, lost)
+		next.repeated(why, lost)
 		x.h.e.m.Repeated.WithLabelValues(why).Inc()
 		x.h.e.m.RepeatTime.Add(lost.Seconds())
 	}

@@ -15,9 +15,40 @@ type groupIter struct {
 	child  sql.RowIter
 	n      *plan.GroupBy
 	key    *rowKey
-	groups [][]sql.AggregationBuffer
+	groups groups
 	done   bool
-	at     int
+}
+
+// groups are those of a GROUP BY, in the order in which their rows go out.
+type groups struct {
+	buffers [][]sql.AggregationBuffer // of each group, one for each expression
+	at      int
+}
+
+// next is the row of the next group; io.EOF: there is none.
+func (g *groups) next(ctx *sql.Context) (sql.Row, error) {
+	if g.at >= len(g.buffers) {
+		return nil, io.EOF
+	}
+	buffers := g.buffers[g.at]
+	g.at++
+	row := make(sql.Row, len(buffers))
+	for i, b := range buffers {
+		var err error
+		if row[i], err = b.Eval(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return row, nil
+}
+
+func (g *groups) dispose(ctx *sql.Context) {
+	for _, bs := range g.buffers {
+		for _, b := range bs {
+			b.Dispose(ctx)
+		}
+	}
+	g.buffers = nil
 }
 
 // ownGroupBy reports whether a node is executed here: with groups, or with distinct values to count.
@@ -41,9 +72,9 @@ func (g *groupIter) gather(ctx *sql.Context) error {
 	vs := make(sql.Row, len(g.n.GroupByExprs))
 	for {
 		row, err := g.child.Next(ctx)
-		if err == io.EOF && len(g.groups) == 0 && len(g.n.GroupByExprs) == 0 { // without GROUP BY there is one row always
+		if err == io.EOF && len(g.groups.buffers) == 0 && len(g.n.GroupByExprs) == 0 { // without GROUP BY there is one row always
 			buffers, err := aggregationBuffers(ctx, g.n.SelectDeps)
-			g.groups = append(g.groups, buffers)
+			g.groups.buffers = append(g.groups.buffers, buffers)
 			return err
 		}
 		if err == io.EOF {
@@ -63,15 +94,15 @@ func (g *groupIter) gather(ctx *sql.Context) error {
 		}
 		at, ok := index[k]
 		if !ok {
-			at = len(g.groups)
+			at = len(g.groups.buffers)
 			index[k] = at
 			buffers, err := aggregationBuffers(ctx, g.n.SelectDeps)
 			if err != nil {
 				return err
 			}
-			g.groups = append(g.groups, buffers)
+			g.groups.buffers = append(g.groups.buffers, buffers)
 		}
-		for _, b := range g.groups[at] {
+		for _, b := range g.groups.buffers[at] {
 			if err := b.Update(ctx, row); err != nil {
 				return err
 			}
@@ -138,28 +169,11 @@ func (g *groupIter) Next(ctx *sql.Context) (sql.Row, error) {
 			return nil, err
 		}
 	}
-	if g.at >= len(g.groups) {
-		return nil, io.EOF
-	}
-	buffers := g.groups[g.at]
-	g.at++
-	row := make(sql.Row, len(buffers))
-	for i, b := range buffers {
-		var err error
-		if row[i], err = b.Eval(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return row, nil
+	return g.groups.next(ctx)
 }
 
 // Close implements sql.RowIter.
 func (g *groupIter) Close(ctx *sql.Context) error {
-	for _, bs := range g.groups {
-		for _, b := range bs {
-			b.Dispose(ctx)
-		}
-	}
-	g.groups = nil
+	g.groups.dispose(ctx)
 	return g.child.Close(ctx)
 }

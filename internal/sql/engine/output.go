@@ -10,6 +10,8 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // output holds a result back until it may be sent (S1), up to a limit of bytes. Beyond it rows are sent as they come,
@@ -91,13 +93,13 @@ func (o *output) take() *sqltypes.Result {
 }
 
 // note adds to the plan that EXPLAIN ANALYZE shows how often the node had to begin again for it.
-func (o *output) note(r repeats) {
+func (o *output) note(r txn.Repeats) {
 	if len(o.fields) != 1 || o.sent {
 		return
 	}
 	text := "Retries: none"
-	if r.n > 0 {
-		text = fmt.Sprintf("Retries: %d (%s), %s lost", r.n, r.reasons(), r.lost.Round(time.Microsecond))
+	if r.N > 0 {
+		text = fmt.Sprintf("Retries: %d (%s), %s lost", r.N, r.Reasons(), r.Lost.Round(time.Microsecond))
 	}
 	o.rows = append(o.rows, []sqltypes.Value{sqltypes.MakeTrusted(o.fields[0].Type, []byte(text))})
 }

@@ -2,14 +2,13 @@ package engine
 
 import (
 	"container/list"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // statements keeps what became of the statements that this node executed, by digest: how often, how long, and how often
@@ -30,47 +29,10 @@ type statementStats struct {
 	planned uint64 // executed by a plan (compiled)
 	errors  uint64
 	given   uint64 // errors 1213: transactions that the client has to repeat
-	repeats repeats
+	repeats txn.Repeats
 	total   time.Duration
 	longest time.Duration
 	last    time.Time
-}
-
-// repeats is how often something was repeated by the node, why, and the time that went into the attempts that failed and
-// the pauses after them.
-type repeats struct {
-	n    uint64
-	why  map[string]uint64
-	lost time.Duration
-}
-
-func (r *repeats) add(why string, lost time.Duration) {
-	if r.why == nil {
-		r.why = map[string]uint64{}
-	}
-	r.n++
-	r.why[why]++
-	r.lost += lost
-}
-
-func (r *repeats) join(o repeats) {
-	r.n += o.n
-	r.lost += o.lost
-	for k, n := range o.why {
-		if r.why == nil {
-			r.why = map[string]uint64{}
-		}
-		r.why[k] += n
-	}
-}
-
-// reasons lists them: "refresh failed 3, uncertain 1".
-func (r *repeats) reasons() string {
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(r.why)) {
-		out = append(out, fmt.Sprintf("%s %d", k, r.why[k]))
-	}
-	return strings.Join(out, ", ")
 }
 
 func newStatements() *statements {
@@ -99,7 +61,7 @@ func (s *statements) digest(query string) string {
 }
 
 // done notes the end of a statement of a digest. code is the MySQL error, or 0; planned: it was executed by a plan.
-func (s *statements) done(text string, took time.Duration, code int, r repeats, planned bool) {
+func (s *statements) done(text string, took time.Duration, code int, r txn.Repeats, planned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.byText[text]
@@ -123,7 +85,7 @@ func (s *statements) done(text string, took time.Duration, code int, r repeats, 
 	if code == 1213 {
 		st.given++
 	}
-	st.repeats.join(r)
+	st.repeats.Join(r)
 	st.total += took
 	st.longest = max(st.longest, took)
 	st.last = time.Now()
@@ -137,7 +99,7 @@ func statementRows(_ *sql.Context, e *Engine) (out []sql.Row, err error) {
 		s := x.Value.(*statementStats)
 		ms := func(d time.Duration) float64 { return micros(d) / 1000 }
 		out = append(out, sql.Row{uint32(e.o.NodeID), s.digest, s.count, s.planned, s.errors, ms(s.total), ms(s.total) / float64(s.count), ms(s.longest),
-			s.repeats.n, s.repeats.reasons(), ms(s.repeats.lost), s.given, s.last.UTC()})
+			s.repeats.N, s.repeats.Reasons(), ms(s.repeats.Lost), s.given, s.last.UTC()})
 	}
 	return out, nil
 }

@@ -6,29 +6,31 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 func TestStatementsAreCountedByDigest(t *testing.T) {
 	s := newStatements()
-	var r repeats
-	r.add("refresh failed", 2*time.Millisecond)
-	r.add("uncertain", time.Millisecond)
-	r.add("refresh failed", time.Millisecond)
+	var r txn.Repeats
+	r.Add("refresh failed", 2*time.Millisecond)
+	r.Add("uncertain", time.Millisecond)
+	r.Add("refresh failed", time.Millisecond)
 	s.done(s.digest("SELECT a FROM t WHERE id = 1"), 10*time.Millisecond, 0, r, false)
-	s.done(s.digest("SELECT a FROM t WHERE id = 2"), 30*time.Millisecond, 1213, repeats{}, false)
-	s.done(s.digest("SELECT a FROM t WHERE id = 3"), 20*time.Millisecond, 1064, repeats{n: 1, why: map[string]uint64{"uncertain": 1}}, false)
+	s.done(s.digest("SELECT a FROM t WHERE id = 2"), 30*time.Millisecond, 1213, txn.Repeats{}, false)
+	s.done(s.digest("SELECT a FROM t WHERE id = 3"), 20*time.Millisecond, 1064, txn.Repeats{N: 1, Why: map[string]uint64{"uncertain": 1}}, false)
 	st := s.order.Front().Value.(*statementStats)
 	if st.count != 3 || st.errors != 2 || st.given != 1 || st.total != 60*time.Millisecond || st.longest != 30*time.Millisecond {
 		t.Errorf("%+v", st)
 	}
-	if got := st.repeats.reasons(); st.repeats.n != 4 || got != "refresh failed 2, uncertain 2" || st.repeats.lost != 4*time.Millisecond {
-		t.Errorf("%d: %s, %s lost", st.repeats.n, got, st.repeats.lost)
+	if got := st.repeats.Reasons(); st.repeats.N != 4 || got != "refresh failed 2, uncertain 2" || st.repeats.Lost != 4*time.Millisecond {
+		t.Errorf("%d: %s, %s lost", st.repeats.N, got, st.repeats.Lost)
 	}
 
 	// Memory is bounded: those used last are kept.
 	for i := range 3 * keepStatements {
-		s.done(s.digest(fmt.Sprintf("SELECT c%d FROM t WHERE id = ?", i)), time.Millisecond, 0, repeats{}, false)
-		s.done(s.digest("SELECT a FROM t WHERE id = 4"), time.Millisecond, 0, repeats{}, false)
+		s.done(s.digest(fmt.Sprintf("SELECT c%d FROM t WHERE id = ?", i)), time.Millisecond, 0, txn.Repeats{}, false)
+		s.done(s.digest("SELECT a FROM t WHERE id = 4"), time.Millisecond, 0, txn.Repeats{}, false)
 	}
 	if len(s.byText) != keepStatements || s.order.Len() != keepStatements || len(s.known) > keepStatements {
 		t.Errorf("%d digests, %d in order, %d texts", len(s.byText), s.order.Len(), len(s.known))
@@ -87,8 +89,9 @@ func TestFinishedTransactionsAreBounded(t *testing.T) {
 	s := e.makeSession("", sql.Client{}, 7)
 	for i := range 3 * keepTransactions {
 		s.stmt = &statement{query: fmt.Sprintf("SELECT c%d", i)}
-		s.watch(&tx{e: e})
-		s.watched.repeated("refresh failed", time.Millisecond)
+		t := &tx{e: e}
+		s.watch(t)
+		t.repeated("refresh failed", time.Millisecond)
 		s.unwatch()
 		s.watch(&tx{e: e}) // nothing happens to this one
 		s.watched.become(outcomeCommitted)

@@ -43,13 +43,12 @@ type watchedTx struct {
 	readOnly bool
 
 	mu         sync.Mutex
-	now        *txn.Txn
-	before     txn.Info // of attempts that are over: what they waited
-	attempts   int
+	now        *txn.Txn     // the latest attempt
+	cost       txn.TxnStats // when that is over, and is to be repeated
+	lost       bool         // it is
 	statements int
 	running    bool
 	query      string
-	repeats    repeats
 	outcome    string
 }
 
@@ -143,25 +142,21 @@ func (w *watchedTx) attempt(t *txn.Txn) {
 	if w == nil {
 		return
 	}
-	var over txn.Info
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.now != nil {
-		over = w.now.Info()
-	}
-	w.before.Locking += over.Locking
-	w.before.Waited += over.Waited
-	w.now = t
-	w.attempts++
+	w.now, w.lost = t, false
 }
 
-func (w *watchedTx) repeated(why string, lost time.Duration) {
+// over notes that the attempt is to be repeated. cost is that of all so far, this repetition included: the next attempt goes on from
+// there, but nobody knows whether it gets as far as to begin.
+func (w *watchedTx) over(cost txn.TxnStats) {
 	if w == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.repeats.add(why, lost)
+	cost.Repeats = cost.Repeats.Clone() // the session goes on with its own
+	w.cost, w.lost = cost, true
 }
 
 // become says how the transaction has ended, or is about to.
@@ -179,8 +174,9 @@ func (w *watchedTx) info() (i txn.Info) {
 	if w.now != nil {
 		i = w.now.Info()
 	}
-	i.Locking += w.before.Locking
-	i.Waited += w.before.Waited
+	if w.lost {
+		i.Cost = w.cost
+	}
 	return i
 }
 
@@ -188,11 +184,8 @@ func (w *watchedTx) info() (i txn.Info) {
 func (w *watchedTx) remarkable() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.repeats.n > 0 || w.outcome != "" && w.outcome != outcomeCommitted {
-		return true
-	}
-	i := w.info()
-	return i.Locking >= longWait || i.Waited >= longWait
+	c := w.info().Cost
+	return c.Repeats.N > 0 || w.outcome != "" && w.outcome != outcomeCommitted || c.Locking >= longWait || c.Waited() >= longWait
 }
 
 var transactionColumns = []systemColumn{{"node_id", types.Uint32}, {"connection_id", types.Uint32}, {"state", textType},
@@ -235,8 +228,8 @@ func (w *watchedTx) row(e *Engine, now time.Time, over bool) sql.Row {
 	}
 	ms := func(d time.Duration) float64 { return micros(d) / 1000 }
 	return sql.Row{uint32(e.o.NodeID), w.conn, state, w.began.UTC(), ms(now.Sub(w.began)), w.ordering.String(), readOnly,
-		uint64(w.statements), text, id, read, uint64(i.Keys), uint64(i.Bytes), uint64(i.Locked), uint64(i.Ranges), ms(i.Locking),
-		ms(i.Waited), w.repeats.n, w.repeats.reasons(), ms(w.repeats.lost)}
+		uint64(w.statements), text, id, read, uint64(i.Keys), uint64(i.Bytes), uint64(i.Locked), uint64(i.Ranges), ms(i.Cost.Locking),
+		ms(i.Cost.Waited()), i.Cost.Repeats.N, i.Cost.Repeats.Reasons(), ms(i.Cost.Repeats.Lost)}
 }
 
 // transactionRows is longitude.transactions: the open ones, the oldest first, then those that are over, the latest first.

@@ -255,11 +255,17 @@ func (t *tx) rollback(ctx context.Context) {
 
 // again prepares the transaction for being repeated from its beginning.
 func (t *tx) again() *tx {
-	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age, watched: t.watched}
+	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age, stats: t.stats, watched: t.watched}
 	if t.kv != nil {
 		n.age, n.locks, n.stats = t.kv.Age(), t.kv.HandOver(), t.kv.Stats()
 	}
 	return n
+}
+
+// repeated accounts for the attempt before, whose work is lost.
+func (t *tx) repeated(why string, lost time.Duration) {
+	t.stats.Repeats.Add(why, lost)
+	t.watched.over(t.stats)
 }
 
 func (t *tx) find(name string) int {

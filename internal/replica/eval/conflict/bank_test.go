@@ -48,7 +48,7 @@ func newBankRange(t *testing.T, r *eventloop.Runtime) *bankRange {
 		}
 	})
 	b := &bankRange{t: t, r: r, e: e, m: latch.New(r), twice: true, env: eval.Env{
-		Reader: e.State, Cache: tscache.New(clock.Timestamp{}, 0), Node: 1, Observed: &eval.Observed{},
+		Reader: e.State, Cache: tscache.New(clock.Timestamp{}, 0), Node: 1, Observed: &eval.Highest{},
 		Desc: &kv.RangeDescriptor{ID: 1, Span: kv.Span{Start: keys.DataPrefix, End: keys.Max}}}}
 	push := func(q *kv.PushRequest) (*kv.TxnStatus, error) {
 		r.Sleep(time.Duration(r.Uint64() % 3e6))
