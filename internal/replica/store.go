@@ -37,7 +37,7 @@ type Store struct {
 	failed  sync.Once
 	failure atomic.Pointer[error]
 	tasks   *rt.Group
-	serving atomic.Int64        // requests and snapshots in their callers\' tasks
+	serving atomic.Int64        // requests and snapshots in their callers' tasks
 	publish *rt.Queue[struct{}] // wakes the publication of descriptors
 
 	addresses sync.Map // raftAddress -> kv.NodeID: where members were heard of that no descriptor here names yet
