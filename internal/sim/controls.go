@@ -177,6 +177,7 @@ func (k Control) Run(seed uint64) (res *Result, found bool) {
 func (k Control) Sound(seed uint64) Config {
 	c := k.Config(seed)
 	c.Unsafe, c.UnsafeReplicas, c.UnsafePromises = txn.Unsafe{}, replica.Unsafe{}, cluster.Unsafe{}
+	c.MaxSteps *= 4 // what bounds a run that is broken must not end one that is only busy
 	return c
 }
 
