@@ -137,7 +137,7 @@ func (c *counter) run(s kv.Span) error {
 // present reports whether the version that the iterator is at is a value, and not a tombstone. It does not fetch it.
 func (v *View) present() (bool, error) {
 	lazy := v.it.LazyValue()
-	if lazy.Len() > 1 {
+	if lazy.Len() > sizeValue(nil, kv.TxnID{1}) { // longer than a tombstone with a name
 		return true, nil
 	}
 	stored, err := v.it.ValueAndErr()

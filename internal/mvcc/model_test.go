@@ -154,7 +154,11 @@ func (m *model) put(t *testing.T, r *rand.Rand, b *storage.Batch, k string, step
 	if r.IntN(4) > 0 {
 		value = fmt.Sprint(step)
 	}
-	check(t, PutVersion(b, kv.Key(k), newest, ts, []byte(value), value == ""))
+	var by kv.TxnID // a name or none makes no difference to any reader
+	if r.IntN(2) == 0 {
+		by[0] = byte(1 + r.IntN(255))
+	}
+	check(t, PutSigned(b, kv.Key(k), newest, ts, []byte(value), value == "", by))
 	if m.versions[k] == nil {
 		m.versions[k] = map[clock.Timestamp]string{}
 	}
