@@ -192,7 +192,9 @@ func Draw(seed uint64) Config {
 
 // leastRequest is the shortest limit of a request with which clients that contend are served: twenty round trips. A write in a queue behind
 // others waits for some of them, and one that is given up was work for nothing, and begins again at the end. (Seeds 496, 3030.)
-func (c *Config) leastRequest() time.Duration { return 40 * (c.Weather.Base + c.Weather.Jitter + c.Far) }
+func (c *Config) leastRequest() time.Duration {
+	return 40 * (c.Weather.Base + c.Weather.Jitter + c.Far)
+}
 
 func (c *Config) drawWeather(r *rand.Rand) {
 	base := logUniform(r, 20*time.Microsecond, 5*time.Millisecond)
