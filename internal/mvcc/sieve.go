@@ -32,7 +32,7 @@ type Sieve struct {
 	records [1 << 16]atomic.Uint32
 }
 
-var sieveSeed = maphash.MakeSeed()
+var sieveSeed = maphash.MakeSeed() // another one in each process, so that nobody can choose keys that share a slot
 
 // sieved is the hash of an engine key; the lowest bit says whether it is that of a record.
 func sieved(engineKey []byte) uint64 {

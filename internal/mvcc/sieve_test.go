@@ -3,6 +3,7 @@ package mvcc
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -72,12 +73,21 @@ func TestSieve(t *testing.T) {
 		check(t, e.ApplyState(b))
 		s.After(&f)
 		check(t, b.Close())
+		var names []string
+		held := map[*atomic.Uint32]uint32{} // by slot: two keys may share one
 		for i := range 40 {
 			k, id := key(i), kv.TxnID{byte(i), 1}
-			for _, name := range []kv.Key{keys.Lock(k), keys.Record(k, id)} {
-				if s.none(storage.Key(name)) == there[string(name)] {
-					t.Fatalf("%q: there: %t, and the sieve says none: %t", name, there[string(name)], !there[string(name)])
+			for _, name := range []string{string(keys.Lock(k)), string(keys.Record(k, id))} {
+				names = append(names, name)
+				if there[name] {
+					held[s.slot(sieved(storage.Key(kv.Key(name))))]++
 				}
+			}
+		}
+		for _, name := range names {
+			k := storage.Key(kv.Key(name))
+			if n := held[s.slot(sieved(k))]; s.slot(sieved(k)).Load() != n || s.none(k) != (n == 0) {
+				t.Fatalf("%q: there: %t, and the sieve says none: %t, counts %d where %d are", name, there[name], s.none(k), s.slot(sieved(k)).Load(), n)
 			}
 		}
 	}
