@@ -23,6 +23,8 @@ import (
 //	    what is there: evaluation has looked, under the latches that are held until it is applied. One key is removed once by
 //	    a command.
 //	E3  Only who holds latches may ask: else what is removed while he looks is neither in the sieve nor, where he looks, a version.
+//	    Whoever resolves an intent, or removes a record, has latches that no read passes (without a timestamp). A commit in
+//	    one phase that removes an intent of its own passes only reads of limits below it, which its version is above.
 //
 // Counting too much costs searches. Counting too little would be an intent overlooked; tests (build tag invariants) look each
 // time whether there is one.
