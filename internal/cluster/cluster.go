@@ -19,16 +19,23 @@ type Options struct {
 	Self      kv.NodeInfo
 	// Nodes are those known from before: from the disk, or from who let us join. Addresses may be old.
 	Nodes []kv.NodeInfo
-	// Promise is L, how far ahead promises are asked for; default 2 s. Shorter: a failed node's ranges are served again
-	// sooner, and a shorter pause or partition makes a leader lose its leases. It must be the same on all nodes.
+	// Promise is L, how far ahead promises are asked for, to which twice the round trip to the farthest peer is added;
+	// default 300 ms. Shorter: a failed node's ranges are served again sooner, and a shorter pause makes a leader wait for
+	// its lease to be renewed. A lease that runs out is not a failover: that takes evidence (Suspected) or Silence.
 	Promise time.Duration
-	// Interval is the time between two heartbeats; default 250 ms, and at most a quarter of Promise.
+	// Interval is the time between two heartbeats; default 50 ms, and at most a quarter of Promise.
 	Interval time.Duration
-	// Silence is after how long without a heartbeat what a node's process was to do is given up (Gone); default 5 intervals.
-	// Shorter: what a dead coordinator left is out of the way sooner, and one that was only slow restarts its transactions.
+	// GossipInterval is the time between two heartbeats that also carry the descriptions of the nodes and the closed
+	// timestamps; default 250 ms, and at least Interval.
+	GossipInterval time.Duration
+	// Silence is after how long without a heartbeat a node is taken for dead: this store asks it for no promise any more,
+	// requests go elsewhere, and what its process was to do is given up (Gone); default 1 s, and at least 5 intervals.
+	// Shorter: ranges are served again sooner after a node has stopped or was cut off, and a process that merely stood
+	// still loses its leases.
 	Silence time.Duration
-	// Slack is by how much the durable high water is rounded up; default Promise. Longer: fewer syncs, but a node that
-	// was killed waits longer before it votes.
+	// Slack is by how much the durable high water is rounded up; default 2 s. It is raised in the background when half of
+	// it is used up, so that no promise waits for a slow disk. Longer: fewer syncs, but a node that was killed waits longer
+	// before it votes.
 	Slack time.Duration
 	// HighWater is what Persist was last called with in an earlier process; 0 on a new store.
 	HighWater clock.Instant
@@ -60,25 +67,23 @@ type Unsafe struct {
 	BreakPromises bool
 	// NoFence: a clock that a majority disproves goes on being used (P6).
 	NoFence bool
+	// AskUnheard: this store asks for the support of peers that it does not hear (P8).
+	AskUnheard bool
+	// NoSuspicion: no evidence hurries an election (Suspected).
+	NoSuspicion bool
 }
 
 func (o *Options) fill() error {
 	if o.RT == nil || o.Clock == nil || o.Transport == nil || o.Persist == nil || o.Self.ID == 0 {
 		return errors.New("cluster: RT, Clock, Transport, Persist and Self.ID are needed")
 	}
-	if o.Promise == 0 {
-		o.Promise = 2 * time.Second
-	}
-	if o.Interval == 0 {
-		o.Interval = 250 * time.Millisecond
-	}
+	def(&o.Promise, 300*time.Millisecond)
+	def(&o.Interval, 50*time.Millisecond)
 	o.Interval = min(o.Interval, o.Promise/4)
-	if o.Silence == 0 {
-		o.Silence = 5 * o.Interval
-	}
-	if o.Slack == 0 {
-		o.Slack = o.Promise
-	}
+	def(&o.GossipInterval, 250*time.Millisecond)
+	def(&o.Silence, time.Second)
+	o.Silence = max(o.Silence, 5*o.Interval)
+	def(&o.Slack, 2*time.Second)
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics()
 	}
@@ -88,6 +93,12 @@ func (o *Options) fill() error {
 	return nil
 }
 
+func def(d *time.Duration, value time.Duration) {
+	if *d == 0 {
+		*d = value
+	}
+}
+
 // Cluster is the shell around the two cores: it reads the clock, sends, and makes the high water durable.
 type Cluster struct {
 	opts Options
@@ -95,10 +106,15 @@ type Cluster struct {
 	mu        sync.Mutex // never held over I/O
 	promises  *promises
 	gossip    *gossip
+	suspects  suspects
+	trips     trips
 	vote      *clock.Vote
 	onSupport []func()
+	onSuspect []func(kv.NodeID)
 	stopped   bool
-	stalled   bool // when it beat last
+	stalled   bool          // when it beat last
+	raising   bool          // a task makes the high water durable
+	mark      clock.Instant // how high it is to be raised
 
 	began time.Duration // on the runtime's clock; before that nobody was heard
 
@@ -114,8 +130,10 @@ func New(o Options) (*Cluster, error) {
 	return &Cluster{
 		opts:     o,
 		began:    o.RT.Now(),
-		promises: newPromises(o.Promise, o.Slack, o.HighWater),
+		promises: newPromises(o.Promise, furthest(o.Promise), o.Slack, o.HighWater),
 		gossip:   newGossip(o.Self, o.Nodes),
+		suspects: suspects{},
+		trips:    newTrips(),
 		vote:     clock.NewVote(uint32(o.Self.ID), o.Vote),
 	}, nil
 }
@@ -123,7 +141,8 @@ func New(o Options) (*Cluster, error) {
 // Start begins the heartbeats.
 func (c *Cluster) Start() {
 	c.opts.RT.Go("cluster", func() {
-		for c.beat() {
+		every := max(1, int(c.opts.GossipInterval/c.opts.Interval))
+		for n := 0; c.beat(n%every == 0); n++ {
 			c.opts.RT.Sleep(c.opts.Interval)
 		}
 	})
@@ -145,12 +164,17 @@ func (c *Cluster) Stop() error {
 	return c.opts.Persist(mark)
 }
 
-// beat sends one heartbeat to every peer, and asks ourselves. It reports whether to go on.
-func (c *Cluster) beat() bool {
+// beat sends one heartbeat to every peer, and asks ourselves. With gossip it also says what is known of the nodes, and what is
+// closed. It reports whether to go on.
+func (c *Cluster) beat(gossip bool) bool {
 	c.judge()
 	now, clockErr := c.opts.Clock.Now()
 	claimed, disproved, _ := c.claim()
 	stalled := c.isStalled()
+	closed := func(kv.NodeID) []kv.ClosedRange { return nil }
+	if gossip && c.opts.Closed != nil {
+		closed = c.opts.Closed()
+	}
 	c.mu.Lock()
 	if c.stopped {
 		c.mu.Unlock()
@@ -158,25 +182,28 @@ func (c *Cluster) beat() bool {
 	}
 	var want clock.Instant
 	if clockErr == nil && !stalled {
-		want = c.promises.want(now)
+		want = c.promises.want(now, c.trips.allowance(c.opts.RT.Now()))
+		c.trips.asked(want, c.opts.RT.Now())
 	}
-	c.mu.Unlock()
-	closed := func(kv.NodeID) []kv.ClosedRange { return nil }
-	if c.opts.Closed != nil {
-		closed = c.opts.Closed()
-	}
-	c.mu.Lock()
 	nodes, first, alive := c.gossip.list(), c.gossip.first, 0
 	messages := make([]*kv.Message, 0, len(nodes))
 	for _, n := range nodes {
 		if c.aliveLocked(n.ID) {
 			alive++
 		}
-		if n.ID != c.opts.Self.ID {
-			g := c.promises.given[n.ID]
-			messages = append(messages, &kv.Message{To: n.ID, Liveness: &kv.Liveness{Ask: want, Granted: g.Until, Since: g.Since, Nodes: nodes, First: first,
-				ClaimedEarliest: claimed.Earliest, ClaimedLatest: claimed.Latest, Disproved: disproved}})
+		if n.ID == c.opts.Self.ID {
+			continue
 		}
+		g := c.promises.given[n.ID]
+		lv := &kv.Liveness{Heartbeat: true, Granted: g.Until, Since: g.Since,
+			ClaimedEarliest: claimed.Earliest, ClaimedLatest: claimed.Latest, Disproved: disproved}
+		if c.hearsLocked(n.ID) || c.opts.Unsafe.AskUnheard { // P8
+			lv.Ask = want
+		}
+		if gossip {
+			lv.Nodes, lv.First = nodes, first
+		}
+		messages = append(messages, &kv.Message{To: n.ID, Liveness: lv})
 	}
 	c.mu.Unlock()
 	c.opts.Metrics.Known.Set(float64(len(nodes)))
@@ -226,8 +253,13 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 	}
 	changed := c.gossip.learn(m.From, lv.Nodes)
 	c.gossip.setFirst(lv.First)
-	c.gossip.heard[m.From] = c.opts.RT.Now()
+	at := c.opts.RT.Now()
+	c.gossip.heard[m.From] = at
+	suspect := lv.Heartbeat && c.suspects.heartbeat(m.From, at, lv.Ask != 0)
 	supported := lv.Granted != 0 && c.promises.granted(m.From, Support{Until: lv.Granted, Since: lv.Since})
+	if supported {
+		c.trips.granted(m.From, lv.Granted, at)
+	}
 	nodes := c.gossip.list()
 	c.mu.Unlock()
 	if changed && c.opts.NodesChanged != nil {
@@ -236,13 +268,16 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 	if supported {
 		c.tellSupport()
 	}
+	if suspect {
+		c.tellSuspect(m.From)
+	}
 	c.hearClaim(m.From, lv)
 	if lv.Ask != 0 {
 		c.handleAsk(m.From, lv.Ask)
 	}
 }
 
-// handleAsk gives the promise if the core allows it, after making the high water durable if it must.
+// handleAsk gives the promise if the core allows it, and has the high water raised if that is needed, now or soon.
 func (c *Cluster) handleAsk(from kv.NodeID, t clock.Instant) {
 	out, err := c.decide(from, t)
 	if err != nil {
@@ -252,10 +287,10 @@ func (c *Cluster) handleAsk(from kv.NodeID, t clock.Instant) {
 		c.opts.Metrics.Refused.Inc()
 		c.opts.Log.Warn("promise refused", "err", out.refused)
 	}
-	if out.persist != 0 {
-		out = c.raise(out.persist)
-	}
 	c.deliver(out.grants)
+	if out.persist != 0 {
+		c.raiseTo(out.persist)
+	}
 }
 
 // decide asks the core. The reading is inside the lock: P3 needs readings and decisions in one order.
@@ -269,30 +304,63 @@ func (c *Cluster) decide(from kv.NodeID, t clock.Instant) (output, error) {
 	return c.promises.ask(now, from, t), nil
 }
 
-// raise makes the high water durable at mark or above.
-func (c *Cluster) raise(mark clock.Instant) output {
+// raiseTo has a task make the high water durable at mark, and give the promises that wait for it. There is one such task at a
+// time, so that asks that come in while the disk is slow are answered together.
+func (c *Cluster) raiseTo(mark clock.Instant) {
+	c.mu.Lock()
+	c.mark = max(c.mark, mark)
+	idle := !c.raising
+	c.raising = true
+	c.mu.Unlock()
+	if idle {
+		c.opts.RT.Go("raise", c.raise)
+	}
+}
+
+func (c *Cluster) raise() {
+	for {
+		c.mu.Lock()
+		mark, durable := c.mark, c.promises.durable
+		if mark <= durable || c.stopped {
+			c.raising = false
+			c.mu.Unlock()
+			return
+		}
+		c.mu.Unlock()
+		if !c.persist(mark) {
+			c.mu.Lock()
+			c.raising, c.mark = false, 0 // the next ask tries again
+			c.mu.Unlock()
+			return
+		}
+		c.mu.Lock()
+		var out output
+		if now, err := c.opts.Clock.Now(); err == nil {
+			out = c.promises.persisted(now, mark)
+		} else {
+			c.promises.durable = mark // nothing is promised without a reading
+		}
+		c.mu.Unlock()
+		c.deliver(out.grants)
+	}
+}
+
+// persist makes the high water durable.
+func (c *Cluster) persist(mark clock.Instant) bool {
 	c.persistMu.Lock()
 	defer c.persistMu.Unlock()
 	c.mu.Lock()
-	durable, stopped := c.promises.durable, c.stopped
+	stopped := c.stopped
 	c.mu.Unlock()
 	if stopped {
-		return output{}
+		return false // Stop has written the exact mark
 	}
-	if mark > durable {
-		if err := c.opts.Persist(mark); err != nil {
-			c.opts.Log.Error("high water of promises cannot be made durable; no promise is given", "err", err)
-			return output{}
-		}
-		c.opts.Metrics.Synced.Inc()
+	if err := c.opts.Persist(mark); err != nil {
+		c.opts.Log.Error("the high water of promises cannot be made durable: this store gives no promise", "err", err)
+		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now, err := c.opts.Clock.Now()
-	if err != nil {
-		return output{}
-	}
-	return c.promises.persisted(now, max(mark, durable))
+	c.opts.Metrics.Synced.Inc()
+	return true
 }
 
 func (c *Cluster) deliver(grants []grant) {

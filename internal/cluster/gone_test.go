@@ -28,8 +28,8 @@ func TestGone(t *testing.T) {
 	check("a node that nobody has heard of", 1, kv.Process{Node: 9}, true)
 
 	n.cut[3] = true
-	n.run(time.Second)
-	check("silent for a second", 1, first, false)
+	n.run(900 * time.Millisecond)
+	check("silent for a while", 1, first, false)
 	n.run(500 * time.Millisecond)
 	check("silent for longer", 1, first, true)
 	check("of itself it knows better", 3, first, false)

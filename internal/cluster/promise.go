@@ -19,8 +19,9 @@ type Support struct {
 // promises is the core: what this store has promised, and what it was promised. It does no I/O and reads no clock. Its
 // owner makes Persist durable and then calls persisted, and delivers Grants.
 type promises struct {
-	length time.Duration // L: how far ahead we ask, half of how far ahead we grant
-	slack  time.Duration // by how much the high water is rounded up, so that it is synced rarely
+	length   time.Duration // L: how far ahead we ask
+	furthest time.Duration // how far ahead we grant (P4)
+	slack    time.Duration // by how much the high water is rounded up, so that it is synced rarely
 
 	// fence is the high water that an earlier process left: to whom it was bound is forgotten (P2).
 	fence   clock.Instant
@@ -44,42 +45,57 @@ type grant struct {
 
 // output is what follows from an event.
 type output struct {
-	persist clock.Instant // if not 0: make this durable, then call persisted
+	persist clock.Instant // if not 0: make this durable, soon, then call persisted; asks without a grant wait for it
 	grants  []grant
 	refused error
 }
 
-func newPromises(length, slack time.Duration, fence clock.Instant) *promises {
+func newPromises(length, furthest, slack time.Duration, fence clock.Instant) *promises {
 	return &promises{
-		length: length, slack: slack, fence: fence, durable: fence,
+		length: length, furthest: furthest, slack: slack, fence: fence, durable: fence,
 		given: map[kv.NodeID]given{}, got: map[kv.NodeID]Support{}, pending: map[kv.NodeID]clock.Instant{},
 	}
 }
 
-// want is the instant to ask peers for; 0: none (P5).
-func (p *promises) want(now clock.Interval) clock.Instant {
+// want is the instant to ask peers for; 0: none (P5). allowance is for the way to them and back.
+func (p *promises) want(now clock.Interval, allowance time.Duration) clock.Instant {
 	if p.closed || !now.Passed(p.fence) {
 		return 0
 	}
-	return now.Latest.Add(p.length)
+	return now.Latest.Add(p.length + allowance)
 }
+
+// furthest is how far ahead of our latest a store may be asked for a promise (P4): the asker's clock may be wider than ours, and
+// the way to it long.
+func furthest(length time.Duration) time.Duration {
+	return length + maxAllowance + max(length, maxWidth)
+}
+
+// maxWidth is by how much an asker's latest may be above ours without being refused: as much as the widest clock that is not
+// fenced by default.
+const maxWidth = time.Second
 
 // ask is a peer's (or our own) wish for a promise until t.
 func (p *promises) ask(now clock.Interval, from kv.NodeID, t clock.Instant) output {
 	switch {
 	case p.closed:
 		return output{}
-	case t > now.Latest.Add(2*p.length): // P4
+	case t > now.Latest.Add(p.furthest): // P4
 		return output{refused: fmt.Errorf("node %d asks for a promise until %d, %s ahead of our latest %d; at most %s is given: one of the two clocks is wrong",
-			from, t, t.Sub(now.Latest), now.Latest, 2*p.length)}
+			from, t, t.Sub(now.Latest), now.Latest, p.furthest)}
 	case now.Passed(t):
 		return output{} // it arrived too late to be of use
 	}
-	if need := p.next(now, from, t).highest(); need > p.durable {
+	need := p.next(now, from, t).highest()
+	if need > p.durable {
 		p.pending[from] = max(p.pending[from], t)
 		return output{persist: need.Add(p.slack)}
 	}
-	return output{grants: []grant{p.give(now, from, t)}}
+	out := output{grants: []grant{p.give(now, from, t)}}
+	if need.Add(p.slack/2) > p.durable {
+		out.persist = need.Add(p.slack) // ahead of need: the next promises must not wait for the disk
+	}
+	return out
 }
 
 // persisted says that the high water is durable at mark.

@@ -12,13 +12,14 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
-// TestPromise runs the scripts of the promise core. Time is in units that mean nothing; L is 100 in all of them.
+// TestPromise runs the scripts of the promise core. Time is in units that mean nothing; L is 100 in all of them, and the furthest
+// promise 200 ahead.
 //
 //	store [fence=100] [slack=100]             a store, perhaps one that has been restarted
 //	ask n2 until=150 now=(40,50)                n2 asks; what has to become durable, what is granted
 //	durable 250 now=(40,50)                     the disk says so
 //	released n2 now=(160,170)                   may we vote against n2?
-//	want now=(40,50)                            what we ask of others
+//	want now=(40,50) [allowance=20]             what we ask of others
 //	granted n2 until=150 since=40             n2 promises us
 //	close now=(40,50)                           the exact high water
 func TestPromise(t *testing.T) {
@@ -42,7 +43,7 @@ func TestPromise(t *testing.T) {
 			node := kv.NodeID(n)
 			switch d.Cmd {
 			case "store":
-				p = newPromises(100, time.Duration(instant("slack")), instant("fence"))
+				p = newPromises(100, 200, time.Duration(instant("slack")), instant("fence"))
 				return ""
 			case "ask":
 				return p.ask(now, node, instant("until")).String()
@@ -51,7 +52,7 @@ func TestPromise(t *testing.T) {
 			case "released":
 				return fmt.Sprintf("%t (bound until %d)\n", p.released(now, node), p.until(node))
 			case "want":
-				return fmt.Sprintf("%d\n", p.want(now))
+				return fmt.Sprintf("%d\n", p.want(now, time.Duration(instant("allowance"))))
 			case "granted":
 				changed := p.granted(node, Support{Until: instant("until"), Since: instant("since")})
 				return fmt.Sprintf("until=%d since=%d changed=%t\n", p.got[node].Until, p.got[node].Since, changed)

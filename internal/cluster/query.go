@@ -107,7 +107,8 @@ func (c *Cluster) Add(nodes []kv.NodeInfo) {
 	}
 }
 
-// Alive reports whether a node was heard of within the length of a promise. It proves nothing; placement uses it.
+// Alive reports whether a node was heard lately and its connection has not broken since. It proves nothing; placement and
+// routing use it.
 func (c *Cluster) Alive(id kv.NodeID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,16 +116,13 @@ func (c *Cluster) Alive(id kv.NodeID) bool {
 }
 
 func (c *Cluster) aliveLocked(id kv.NodeID) bool {
-	if id == c.opts.Self.ID {
-		return true
-	}
-	at, ok := c.gossip.heard[id]
-	return ok && c.opts.RT.Now()-at < c.opts.Promise
+	return c.hearsLocked(id) && !c.suspects[id].lost
 }
 
-// Gone reports whether a process has ended, or seems to: its node has started again since, or was not heard of for some
-// heartbeats (Options.Silence). The first is certain. The second is a guess, for those who wait for something that the process
-// was to do and may have it given up; whatever that is must be safe if the process is alive after all.
+// Gone reports whether a process has ended, or seems to: its node has started again since, its connection broke and was not made
+// again soon, or it was silent for long (Options.Silence). The first is certain. The others are guesses, for a caller that
+// waits for something that the process was to do and may have it given up; whatever that is must be safe if the process is
+// alive after all.
 func (c *Cluster) Gone(p kv.Process) bool {
 	if p.Node == 0 {
 		return false
@@ -134,7 +132,11 @@ func (c *Cluster) Gone(p kv.Process) bool {
 	if n, known := c.gossip.nodes[p.Node]; known && n.Started > p.Started {
 		return true
 	}
-	return p.Node != c.opts.Self.ID && c.opts.RT.Now()-max(c.gossip.heard[p.Node], c.began) > c.opts.Silence
+	now := c.opts.RT.Now()
+	if s := c.suspects[p.Node]; s.lost && now-s.lostAt > 4*c.opts.Interval {
+		return true
+	}
+	return p.Node != c.opts.Self.ID && now-max(c.gossip.heard[p.Node], c.began) > c.opts.Silence
 }
 
 // FirstRange is the descriptor of the range that holds meta, as far as it is known.

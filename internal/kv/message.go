@@ -41,7 +41,10 @@ type RaftMessage struct {
 
 // Liveness is the heartbeat between two stores. It asks for a promise, grants the one asked for before, and gossips.
 type Liveness struct {
-	// Ask: promise, until true time has passed this, not to vote against the sender's leases. 0 asks nothing.
+	// Heartbeat tells a heartbeat, which a store sends of its own accord, from the answer to an ask.
+	Heartbeat bool `msg:"hb,omitempty"`
+	// Ask: promise, until true time has passed this, not to vote against the sender's leases. 0 asks nothing: in a
+	// heartbeat, that the sender does not hear the receiver, or can use no lease.
 	Ask clock.Instant `msg:"a"`
 	// Granted is the highest promise that the sender of this message has given to its receiver and made durable.
 	Granted clock.Instant `msg:"g"`

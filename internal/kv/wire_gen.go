@@ -2711,30 +2711,39 @@ func (z Key) Msgsize() (s int) {
 func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(9)
-	var zb0001Mask uint16 /* 9 bits */
+	zb0001Len := uint32(10)
+	var zb0001Mask uint16 /* 10 bits */
 	_ = zb0001Mask
-	if z.Nodes == nil {
+	if z.Heartbeat == false {
 		zb0001Len--
-		zb0001Mask |= 0x8
+		zb0001Mask |= 0x1
 	}
-	if z.First == nil {
+	if z.Nodes == nil {
 		zb0001Len--
 		zb0001Mask |= 0x10
 	}
+	if z.First == nil {
+		zb0001Len--
+		zb0001Mask |= 0x20
+	}
 	if z.Disproved == nil {
 		zb0001Len--
-		zb0001Mask |= 0x80
+		zb0001Mask |= 0x100
 	}
 	if z.Closed == nil {
 		zb0001Len--
-		zb0001Mask |= 0x100
+		zb0001Mask |= 0x200
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
 
 	// skip if no fields are to be emitted
 	if zb0001Len != 0 {
+		if (zb0001Mask & 0x1) == 0 { // if not omitted
+			// string "hb"
+			o = append(o, 0xa2, 0x68, 0x62)
+			o = msgp.AppendBool(o, z.Heartbeat)
+		}
 		// string "a"
 		o = append(o, 0xa1, 0x61)
 		o, err = (*wireInstant)(&z.Ask).MarshalMsg(o)
@@ -2756,7 +2765,7 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "Since")
 			return
 		}
-		if (zb0001Mask & 0x8) == 0 { // if not omitted
+		if (zb0001Mask & 0x10) == 0 { // if not omitted
 			// string "n"
 			o = append(o, 0xa1, 0x6e)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Nodes)))
@@ -2768,7 +2777,7 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
-		if (zb0001Mask & 0x10) == 0 { // if not omitted
+		if (zb0001Mask & 0x20) == 0 { // if not omitted
 			// string "r1"
 			o = append(o, 0xa2, 0x72, 0x31)
 			if z.First == nil {
@@ -2795,7 +2804,7 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 			err = msgp.WrapError(err, "ClaimedLatest")
 			return
 		}
-		if (zb0001Mask & 0x80) == 0 { // if not omitted
+		if (zb0001Mask & 0x100) == 0 { // if not omitted
 			// string "dp"
 			o = append(o, 0xa2, 0x64, 0x70)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Disproved)))
@@ -2803,7 +2812,7 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 				o = msgp.AppendUint32(o, uint32(z.Disproved[za0002]))
 			}
 		}
-		if (zb0001Mask & 0x100) == 0 { // if not omitted
+		if (zb0001Mask & 0x200) == 0 { // if not omitted
 			// string "cr"
 			o = append(o, 0xa2, 0x63, 0x72)
 			o = msgp.AppendArrayHeader(o, uint32(len(z.Closed)))
@@ -2829,7 +2838,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 4 bits */
+	var zb0001Mask uint8 /* 5 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -2839,6 +2848,13 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			return
 		}
 		switch msgp.UnsafeString(field) {
+		case "hb":
+			z.Heartbeat, bts, err = msgp.ReadBoolBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Heartbeat")
+				return
+			}
+			zb0001Mask |= 0x1
 		case "a":
 			bts, err = (*wireInstant)(&z.Ask).UnmarshalMsg(bts)
 			if err != nil {
@@ -2876,7 +2892,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x1
+			zb0001Mask |= 0x2
 		case "r1":
 			if msgp.IsNil(bts) {
 				bts, err = msgp.ReadNilBytes(bts)
@@ -2894,7 +2910,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x2
+			zb0001Mask |= 0x4
 		case "ce":
 			bts, err = (*wireInstant)(&z.ClaimedEarliest).UnmarshalMsg(bts)
 			if err != nil {
@@ -2930,7 +2946,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					z.Disproved[za0002] = NodeID(zb0004)
 				}
 			}
-			zb0001Mask |= 0x4
+			zb0001Mask |= 0x8
 		case "cr":
 			var zb0005 uint32
 			zb0005, bts, err = msgp.ReadArrayHeaderBytes(bts)
@@ -2950,7 +2966,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 					return
 				}
 			}
-			zb0001Mask |= 0x8
+			zb0001Mask |= 0x10
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2960,17 +2976,20 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0xf {
+	if zb0001Mask != 0x1f {
 		if (zb0001Mask & 0x1) == 0 {
-			z.Nodes = nil
+			z.Heartbeat = false
 		}
 		if (zb0001Mask & 0x2) == 0 {
-			z.First = nil
+			z.Nodes = nil
 		}
 		if (zb0001Mask & 0x4) == 0 {
-			z.Disproved = nil
+			z.First = nil
 		}
 		if (zb0001Mask & 0x8) == 0 {
+			z.Disproved = nil
+		}
+		if (zb0001Mask & 0x10) == 0 {
 			z.Closed = nil
 		}
 	}
@@ -2980,7 +2999,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Liveness) Msgsize() (s int) {
-	s = 1 + 2 + (*wireInstant)(&z.Ask).Msgsize() + 2 + (*wireInstant)(&z.Granted).Msgsize() + 3 + (*wireInstant)(&z.Since).Msgsize() + 2 + msgp.ArrayHeaderSize
+	s = 1 + 3 + msgp.BoolSize + 2 + (*wireInstant)(&z.Ask).Msgsize() + 2 + (*wireInstant)(&z.Granted).Msgsize() + 3 + (*wireInstant)(&z.Since).Msgsize() + 2 + msgp.ArrayHeaderSize
 	for za0001 := range z.Nodes {
 		s += z.Nodes[za0001].Msgsize()
 	}

@@ -28,7 +28,7 @@ func TestTransfer(t *testing.T) {
 				h.user.Go("reader", func() {
 					for !stop {
 						ts := h.reading().Limit()
-						ts.Wall += int64(500*time.Millisecond) + int64(n)
+						ts.Wall += int64(100*time.Millisecond) + int64(n)
 						if resp, err := h.call(from.id, reader.readOf(1, "k", ts), time.Second); err == nil && resp.Err == nil {
 							last = last.Forward(ts)
 						}

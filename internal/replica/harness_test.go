@@ -36,6 +36,7 @@ type harness struct {
 	drop  func(from, to kv.NodeID, m *kv.Message) bool
 	trace uint64 // hash of everything delivered
 	tweak func(*Options)
+	mesh  func(*cluster.Options)
 	user  *eventloop.Runtime // of clients
 }
 
@@ -58,7 +59,12 @@ const epoch = clock.Instant(1_700_000_000e9)
 // newHarness starts n nodes, of which the first has the first range, and waits until all have replicas of it.
 func newHarness(t *testing.T, seed uint64, n int, tweak func(*Options)) *harness {
 	t.Helper()
-	h := &harness{t: t, loop: eventloop.New(seed), cut: map[[2]kv.NodeID]bool{}, tweak: tweak}
+	return newHarnessOf(t, seed, n, tweak, nil)
+}
+
+func newHarnessOf(t *testing.T, seed uint64, n int, tweak func(*Options), mesh func(*cluster.Options)) *harness {
+	t.Helper()
+	h := &harness{t: t, loop: eventloop.New(seed), cut: map[[2]kv.NodeID]bool{}, tweak: tweak, mesh: mesh}
 	h.user = h.loop.Runtime("user")
 	for i := range n {
 		m := &member{h: h, id: kv.NodeID(i + 1), disk: vfs.NewCrashableMem()}
@@ -144,14 +150,17 @@ func (m *member) start(bootstrap bool) {
 	for _, p := range h.nodes {
 		infos = append(infos, kv.NodeInfo{ID: p.id})
 	}
-	m.c, err = cluster.New(cluster.Options{
+	co := cluster.Options{
 		RT: m.rt, Clock: m.clock, Transport: m, Self: kv.NodeInfo{ID: m.id, Started: h.now()}, Nodes: append(infos, kv.NodeInfo{ID: 1}),
 		HighWater: high, Log: log,
 		Closed:  func() func(kv.NodeID) []kv.ClosedRange { return m.s.CloseTimestamps() },
 		Stalled: func() string { return m.s.Stalled() },
 		Persist: func(t clock.Instant) error { return eng.SetNote("high", []byte(fmt.Sprint(t))) },
-	})
-	if err != nil {
+	}
+	if h.mesh != nil {
+		h.mesh(&co)
+	}
+	if m.c, err = cluster.New(co); err != nil {
 		h.t.Fatal(err)
 	}
 	o := Options{RT: m.rt, Clock: m.clock, Engines: m.eng, Transport: m, Cluster: m.c, Node: m.id, Log: log,

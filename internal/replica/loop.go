@@ -218,8 +218,8 @@ type tick struct{}
 func (tick) handle(r *Replica) {
 	defer r.tellStats()
 	if r.leading() {
-		if r.store.Stalled() != "" {
-			return // stall.go
+		if r.store.Stalled() != "" || !r.hearsQuorum() {
+			return // stall.go, unheard.go
 		}
 		r.rn.Tick()
 		r.observe()
@@ -240,7 +240,14 @@ func (r *Replica) campaign() {
 	if me, ok := d.On(r.store.opts.Node); !ok || me.Learner {
 		return
 	}
-	if !r.election.due(r.store.opts.RT.Now(), func() bool { return r.voter.mayCampaign(r) }) {
+	lead := r.voter.lead
+	v := leaderView{suspected: r.suspects(lead), free: func() bool { return r.voter.mayCampaign(r) }}
+	for _, n := range votersOf(d) {
+		if n < r.store.opts.Node && n != lead {
+			v.turn++
+		}
+	}
+	if !r.election.due(r.store.opts.RT.Now(), v) {
 		return
 	}
 	r.store.opts.Metrics.Elections.Inc()

@@ -43,6 +43,9 @@ type Options struct {
 	ReplicationFactor int
 	// Tick is the interval at which replicas look after themselves; default 100 ms. Leaders send heartbeats every third.
 	Tick time.Duration
+	// Silence is after how long without a message a leader is taken for gone if nothing else says so; default 12 ticks. Shorter:
+	// a leader that was cut off is replaced sooner, and one whose process merely stood still loses its range.
+	Silence time.Duration
 	// ElectionSpread is the time over which followers spread their campaigns; default 4 ticks. Shorter: a failed leader
 	// is replaced sooner, and campaigns collide more often.
 	ElectionSpread time.Duration
@@ -112,6 +115,7 @@ func (o *Options) fill() error {
 	set(&o.ReplicationFactor, 3)
 	set(&o.Tick, 100*time.Millisecond)
 	set(&o.ElectionSpread, 4*o.Tick)
+	set(&o.Silence, 12*o.Tick)
 	set(&o.RequestLimit, 10*time.Second)
 	set(&o.LockPatience, 250*time.Millisecond)
 	o.LockPatience = min(o.LockPatience, o.RequestLimit/4)

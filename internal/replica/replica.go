@@ -59,7 +59,9 @@ type Replica struct {
 	handover  *handover
 	prefer    preference
 	received  *receivedSnapshot
-	writing   int // jobs at the log writer
+	hurrying  bool // a hurryOn is on its way
+	unheard   bool // it leads and hears no quorum (hearsQuorum)
+	writing   int  // jobs at the log writer
 	reload    bool
 
 	// For tables and the store's own loops.
@@ -93,7 +95,7 @@ func (s *Store) newReplica(id kv.RangeID, rid kv.ReplicaID, desc *kv.RangeDescri
 		queue: rt.NewQueue[event](s.opts.RT, 0),
 		voter: voter{self: s.opts.Node},
 		election: election{
-			spread: s.opts.ElectionSpread, quiet: 5 * s.opts.Tick, random: s.opts.RT.Uint64,
+			spread: s.opts.ElectionSpread, quiet: s.opts.Silence, stagger: s.opts.ElectionSpread / 16, random: s.opts.RT.Uint64,
 		},
 		latches: latch.New(s.opts.RT),
 		admin:   mutex{rt: s.opts.RT},

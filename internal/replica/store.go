@@ -79,7 +79,11 @@ func NewStore(o Options) (*Store, error) {
 	s.outbox = outbox{s: s, queue: rt.NewQueue[outgoing](o.RT, maxOutbox)}
 	s.sending.limit = maxSending
 	s.publish = rt.NewQueue[struct{}](o.RT, 1)
-	return s, s.recover()
+	if err := s.recover(); err != nil {
+		return nil, err
+	}
+	o.Cluster.OnSuspect(s.suspect)
+	return s, nil
 }
 
 // recover makes replicas of all ranges that state has. What the logs have beyond it their tasks apply.

@@ -25,6 +25,8 @@ type Unsafe struct {
 	PlaceUnmarked bool
 	// Unclosed: a follower answers a read of the present before its timestamp is closed (F3).
 	Unclosed bool
+	// KeepTicking: a leader that hears no quorum of its voters goes on sending heartbeats (unheard.go).
+	KeepTicking bool
 	// EarlyPast: the leaseholder calls what such a transaction has read or written past without waiting (W3).
 	EarlyPast bool
 }
