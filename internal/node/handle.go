@@ -40,6 +40,14 @@ func (n *Node) Handle(m *kv.Message) *kv.Message {
 	return nil
 }
 
+// HandleLost takes in that another node's process seems to have ended: its system has closed or refused a connection. It is what
+// the transport calls, possibly several times. That is evidence, not proof (N6 of package rpc).
+func (n *Node) HandleLost(peer kv.NodeID) {
+	if n.opts.Lost != nil && n.assembled.Fired() {
+		n.opts.Lost(peer)
+	}
+}
+
 // notYet answers while the node starts. Nothing was done, and the answers say so, except where that is not all that matters.
 func (n *Node) notYet(m *kv.Message) *kv.Message {
 	switch {

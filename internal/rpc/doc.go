@@ -11,6 +11,9 @@
 //	N5  A slow call holds up nothing else: each is handled in a goroutine that has nothing else to do, and past the bound it
 //	    is refused, never left unread. (If it were, Raft's messages would wait in the same socket behind calls that wait for
 //	    Raft.)
+//	N6  A connection that is ended on purpose ends with a goodbye. If one ends without, by the peer's system closing or resetting
+//	    it, or if the peer's system refuses a new one, Options.Lost is told: the peer's process has probably ended. It is
+//	    evidence, not proof: a wrong address is refused as well, and a firewall resets what it likes.
 //
 // A node dials each peer that it has something to say to, so between two nodes there are up to two connections; each
 // carries the calls of the one that dialled, with their answers. On a connection there are frames:
@@ -20,6 +23,7 @@
 //	call    id, kv.Message              send  0, kv.Message
 //	answer  id, kv.Message              fail  id, text: the call was not answered, and why
 //	ping    0, earliest i64, latest i64 pong  the same
+//	bye     0, the last frame of a connection
 //
 // before which both sides greet each other (greeting.go). The first five bytes, magic and version, keep their meaning for
 // ever, so that versions can refuse each other clearly. Frames by ourselves instead of gRPC or DRPC: docs/dependencies.md.

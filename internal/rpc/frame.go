@@ -20,6 +20,7 @@ const (
 	kindFail
 	kindPing
 	kindPong
+	kindBye // the sender ends the connection on purpose: this says nothing of its process (N6)
 )
 
 const (
@@ -86,6 +87,14 @@ func textFrame(id uint64, text string) *buffer {
 	f := getBuffer()
 	f.begin(kindFail, id)
 	f.b = append(f.b, text[:min(len(text), 4096)]...)
+	_ = f.finish(1 << 20)
+	return f
+}
+
+// byeFrame makes the last frame of a connection that is ended on purpose.
+func byeFrame() *buffer {
+	f := getBuffer()
+	f.begin(kindBye, 0)
 	_ = f.finish(1 << 20)
 	return f
 }

@@ -24,6 +24,9 @@ type link struct {
 	ctx  context.Context // done when the link is shut
 	stop context.CancelCauseFunc
 
+	since time.Time // when the peer answered our greeting; zero: it has not. The link's own goroutine's, as is bye
+	bye   bool      // the peer says that it ends the connection on purpose
+
 	mu      sync.Mutex
 	pending map[uint64]*pending // nil once the link is shut
 	lastID  uint64
@@ -134,7 +137,10 @@ func (l *link) run() {
 		err = cause
 	}
 	if l.peer != nil {
-		l.peer.lost(err)
+		if tellsOfEnd(err, !l.since.IsZero()) && !l.bye {
+			l.t.tellLost(l.to)
+		}
+		l.peer.lost(l, err)
 	}
 	l.shut(err)
 }
@@ -147,17 +153,19 @@ func (l *link) serve() error {
 		return err
 	}
 	defer conn.Close()
-	defer context.AfterFunc(l.ctx, func() { conn.Close() })()
+	hangUp := context.AfterFunc(l.ctx, func() { conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(l.t.o.DialTimeout))
 	node, err := greet(conn, l.t.hello(l.to))
 	if err != nil {
 		l.t.m.DialErrors.Inc()
 		return fmt.Errorf("%s: %w", l.addr, err)
 	}
-	_ = conn.SetDeadline(time.Time{})
-	if l.peer != nil {
-		l.peer.up()
+	if !hangUp() {
+		return errClosed // shut meanwhile: run knows why
 	}
+	_ = conn.SetDeadline(time.Time{})
+	defer context.AfterFunc(l.ctx, func() { l.part(conn) })()
+	l.since = time.Now()
 	gauge := l.t.m.Connections.WithLabelValues("dialled")
 	gauge.Inc()
 	defer gauge.Dec()
@@ -167,6 +175,7 @@ func (l *link) serve() error {
 	defer side.Wait()
 	defer l.stop(errClosed) // ends the pings and, through it, the writer
 	side.Go(func() {
+		defer conn.Close() // ends the reader
 		if err := l.out.writeTo(conn, l.t.wrote); err != nil {
 			l.stop(fmt.Errorf("connection to %s broke: %w", l.addr, err))
 		}
@@ -174,8 +183,31 @@ func (l *link) serve() error {
 	side.Go(l.keepalive)
 	err = l.read(conn, node)
 	l.stop(fmt.Errorf("connection to %s broke: %w", l.addr, err))
-	l.out.discard()
+	l.part(conn)
 	return err
+}
+
+// part ends the connection of a link that is being shut. If that is our wish, the peer is told so first.
+func (l *link) part(conn net.Conn) {
+	if onPurpose(context.Cause(l.ctx)) {
+		_ = conn.SetWriteDeadline(time.Now().Add(parting))
+	} else {
+		conn.Close()
+	}
+	l.clear()
+}
+
+// clear empties the queue of a link that is being shut.
+func (l *link) clear() {
+	dropped := 0
+	if onPurpose(context.Cause(l.ctx)) {
+		dropped = l.out.end(byeFrame())
+	} else {
+		dropped = l.out.discard()
+	}
+	if dropped > 0 {
+		l.t.m.Dropped.WithLabelValues("unreachable").Add(float64(dropped))
+	}
 }
 
 func (t *Transport) wrote(frames, bytes int) {
@@ -219,6 +251,9 @@ func (l *link) read(conn net.Conn, node kv.NodeID) error {
 			if ok {
 				l.t.observe(node, clock.Interval{}, iv)
 			}
+		case kindBye:
+			f.put()
+			l.bye = true
 		default:
 			k := f.kind()
 			f.put()
@@ -235,9 +270,7 @@ func (t *Transport) received(f *buffer) {
 // shut ends the link and fails its calls (N3). Only the first reason counts.
 func (l *link) shut(err error) {
 	l.stop(err)
-	if n := l.out.discard(); n > 0 {
-		l.t.m.Dropped.WithLabelValues("unreachable").Add(float64(n))
-	}
+	l.clear()
 	l.mu.Lock()
 	calls := l.pending
 	l.pending = nil
@@ -270,7 +303,7 @@ func (c *impatient) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	var ne net.Error
 	if errors.As(err, &ne) && ne.Timeout() && !c.stopped.Load() {
-		return n, fmt.Errorf("nothing heard for %s", c.limit)
+		return n, fmt.Errorf("%w for %s", errSilent, c.limit)
 	}
 	return n, err
 }

@@ -14,6 +14,7 @@ type Metrics struct {
 	Refused     prometheus.Counter     // calls beyond MaxHandled
 	Connections *prometheus.GaugeVec   // by side: dialled, accepted
 	DialErrors  prometheus.Counter
+	Lost        prometheus.Counter // signs that a peer's process has ended
 	Disproofs   prometheus.Counter // messages whose stamp excludes our clock's reading
 
 	ok, failed, timeout prometheus.Counter
@@ -42,6 +43,7 @@ func NewMetrics() *Metrics {
 			Name: "longitude_rpc_connections", Help: "Open connections to other nodes.",
 		}, []string{"side"}),
 		DialErrors: counter("dial_errors_total", "Attempts to reach another node that failed."),
+		Lost:       counter("peers_lost_total", "Connections that broke, or were refused, as they do when the other node's process has ended."),
 		Disproofs:  counter("clock_disproofs_total", "Messages whose clock reading excludes ours."),
 	}
 	m.ok, m.failed, m.timeout = m.Calls.WithLabelValues("ok"), m.Calls.WithLabelValues("failed"), m.Calls.WithLabelValues("timeout")
@@ -51,5 +53,5 @@ func NewMetrics() *Metrics {
 // Collectors lists them for registration.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.Calls, m.CallSeconds, m.Sent, m.SentBytes, m.Received, m.RecvBytes, m.Dropped, m.Refused,
-		m.Connections, m.DialErrors, m.Disproofs}
+		m.Connections, m.DialErrors, m.Lost, m.Disproofs}
 }

@@ -23,6 +23,9 @@ type Options struct {
 	// Addr says where a node is reached. It must not block.
 	Addr func(kv.NodeID) (string, bool)
 
+	// Lost, if set, is told that a peer's process seems to have ended (N6). It must not block. It may be told several times.
+	Lost func(kv.NodeID)
+
 	// Latency delays every message that leaves, as distance would. 0: none.
 	Latency time.Duration
 	// DialTimeout bounds connecting and greeting. 0: 2 s.

@@ -33,6 +33,10 @@ type peer struct {
 func (p *peer) connect() (*link, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.connectLocked()
+}
+
+func (p *peer) connectLocked() (*link, error) {
 	if p.link != nil {
 		return p.link, nil
 	}
@@ -51,18 +55,24 @@ func (p *peer) connect() (*link, error) {
 	return l, nil
 }
 
-// up is called when the connection has been made.
-func (p *peer) up() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.backoff = 0
-}
-
-// lost is called when a connection has ended, or could not be made. The pause doubles as long as none can be made.
-func (p *peer) lost(err error) {
+// lost is called when a connection has ended, or could not be made. The first try after a break of one that had held follows at
+// once, whether or not there is something to say: if the peer's process has ended its machine refuses, and we know. After that
+// the pause doubles as long as no connection holds.
+func (p *peer) lost(l *link, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.link, p.lastErr = nil, err
+	if !l.since.IsZero() && time.Since(l.since) > backoffMax {
+		p.backoff = 0
+	}
+	first := !l.since.IsZero() && p.backoff == 0
 	p.backoff = min(max(2*p.backoff, backoffMin), backoffMax)
-	p.retryAt = time.Now().Add(p.backoff/2 + rand.N(p.backoff/2))
+	if !first {
+		p.retryAt = time.Now().Add(p.backoff/2 + rand.N(p.backoff/2))
+		return
+	}
+	p.retryAt = time.Time{}
+	if !l.bye && !onPurpose(err) {
+		_, _ = p.connectLocked() // its failure is kept in lastErr, or says that we are closing
+	}
 }

@@ -28,6 +28,7 @@ type queue struct {
 	frames   []queued
 	bytes    int
 	closed   bool
+	ended    bool // end was called
 }
 
 type queued struct {
@@ -95,20 +96,50 @@ func (q *queue) take(spare []queued) (all []queued, open bool) {
 	return all, true
 }
 
-// close makes pushes fail. What is queued is still written.
-func (q *queue) close() {
+// closeWith makes pushes fail. What is queued is still written, and after it one last frame.
+func (q *queue) closeWith(last *buffer) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.closed {
+		last.put()
+		return
+	}
 	q.closed = true
+	q.frames = append(q.frames, queued{f: last})
 	q.notEmpty.Broadcast()
 	q.notFull.Broadcast()
 }
 
-// discard drops what is queued, and closes.
+// discard drops what is queued, and closes. After end it drops nothing.
 func (q *queue) discard() (dropped int) {
-	q.close()
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.closed = true
+	if !q.ended {
+		dropped = q.dropLocked()
+	}
+	q.notEmpty.Broadcast()
+	q.notFull.Broadcast()
+	return dropped
+}
+
+// end drops what is queued, and closes; one last frame takes its place and is still written.
+func (q *queue) end(last *buffer) (dropped int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.ended {
+		last.put()
+		return 0
+	}
+	dropped = q.dropLocked()
+	q.closed, q.ended = true, true
+	q.frames = []queued{{f: last}}
+	q.notEmpty.Broadcast()
+	q.notFull.Broadcast()
+	return dropped
+}
+
+func (q *queue) dropLocked() (dropped int) {
 	dropped = len(q.frames)
 	for _, f := range q.frames {
 		f.f.put()

@@ -73,12 +73,14 @@ func newClock(c clock.Conditions) *clock.Clock {
 
 func listen(t testing.TB) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := listenLoopback()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
 }
+
+func listenLoopback() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
 
 func ask(s string) *kv.Message {
 	return &kv.Message{Control: &kv.ControlRequest{Kind: s}}
@@ -317,11 +319,13 @@ func TestBrokenConnection(t *testing.T) {
 }
 
 // killConnections breaks what peers have dialled, as a crash would.
-func (t *Transport) killConnections() {
+func (t *Transport) killConnections() { t.eachServed(func(a *accepted) { a.conn.Close() }) }
+
+func (t *Transport) eachServed(f func(*accepted)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for a := range t.served {
-		a.conn.Close()
+		f(a)
 	}
 }
 

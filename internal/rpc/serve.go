@@ -20,6 +20,7 @@ type accepted struct {
 	conn *impatient
 	out  *queue
 	from kv.NodeID
+	bye  bool // the peer says that it ends the connection on purpose; the reader's
 
 	handlers     sync.WaitGroup // added to by the reader alone, which has ended when it is waited for
 	calls, sends atomic.Int64   // being handled
@@ -71,24 +72,38 @@ func (t *Transport) serve(conn net.Conn) {
 	gauge.Inc()
 	defer gauge.Dec()
 
+	_ = conn.SetWriteDeadline(time.Time{})
 	var writer sync.WaitGroup
+	var broke error // why nothing can be written
 	writer.Go(func() {
-		_ = conn.SetWriteDeadline(time.Time{})
-		if err := a.out.writeTo(conn, t.wrote); err != nil {
-			conn.Close() // ends the reader
-		}
+		broke = a.out.writeTo(conn, t.wrote)
+		conn.Close() // ends the reader
 		a.out.discard()
 	})
 	err = a.read()
-	if !a.conn.stopped.Load() {
-		t.o.Log.Debug("a peer's connection ended", "node", a.from, "err", err)
+	if a.conn.stopped.Load() {
+		a.awaitHandlers()
+		_ = conn.SetWriteDeadline(time.Now().Add(drain))
+		a.out.closeWith(byeFrame()) // the answers in it still leave
+		writer.Wait()
+		return
+	}
+	if onPurpose(err) {
+		_ = conn.SetWriteDeadline(time.Now().Add(parting))
+		a.out.end(byeFrame())
+	} else {
 		conn.Close()
 		a.out.discard()
 	}
-	a.awaitHandlers()
-	_ = conn.SetWriteDeadline(time.Now().Add(drain))
-	a.out.close() // the answers in it still leave
 	writer.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		err = broke
+	}
+	t.o.Log.Debug("a peer's connection ended", "node", a.from, "err", err)
+	if !a.bye && tellsOfEnd(err, true) {
+		t.tellLost(a.from)
+	}
+	a.awaitHandlers()
 }
 
 // awaitHandlers waits until all calls have been handled; once the transport closes, not for longer than drain.
@@ -144,6 +159,9 @@ func (a *accepted) read() error {
 				a.t.observe(a.from, clock.Interval{}, iv)
 			}
 			_ = a.out.push(stampFrame(kindPong, a.t.reading()))
+		case kindBye:
+			f.put()
+			a.bye = true
 		default:
 			k := f.kind()
 			f.put()

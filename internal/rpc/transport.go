@@ -197,6 +197,9 @@ func (t *Transport) spawn(f func()) bool {
 	return true
 }
 
+// parting is how long the last frame of a connection may take to leave.
+const parting = 100 * time.Millisecond
+
 // drain is how long Close waits for the calls that are being handled.
 const drain = 2 * time.Second
 

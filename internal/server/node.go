@@ -34,6 +34,11 @@ func (s *Server) openNode(ctx context.Context, l net.Listener) error {
 		},
 		Clock: s.clock, Listen: l, Latency: s.opts.Delay, Metrics: rpcMetrics, Log: s.log,
 		Handler: func(m *kv.Message) *kv.Message { <-made; return n.Handle(m) },
+		Lost: func(id kv.NodeID) {
+			if n := s.running(); n != nil {
+				n.HandleLost(id)
+			}
+		},
 	})
 	var err error
 	n, err = node.New(node.Options{

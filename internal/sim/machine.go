@@ -40,7 +40,10 @@ type Machine struct {
 	Clock   *clock.Clock
 	Engines *storage.Engines
 	Node    *node.Node
-	handler kv.Handler // the node's
+	handler kv.Handler            // the node's
+	lost    func(kv.NodeID)       // the node's, for what the transport tells of its peers
+	refused map[int]time.Duration // when lost was last called because that machine refused
+	off     bool                  // the power has failed, and there is no system that would refuse connections
 
 	life    int        // counts processes
 	stale   *vfs.MemFS // with Config.DropSync: what a crash leaves
@@ -85,6 +88,7 @@ func (m *Machine) Boot() {
 		panic(fmt.Sprintf("sim: %s: the store cannot be opened after a crash: %v", m.Name, err))
 	}
 	m.life++
+	m.off, m.refused = false, map[int]time.Duration{}
 	m.RT, m.Disk, m.Engines = m.w.Loop.Runtime(m.Name), disk, eng
 	m.calls = map[uint64]func(){}
 	mono := m.Source.Mono(m.w.Loop.Now)
@@ -109,7 +113,7 @@ func (m *Machine) Boot() {
 	if err != nil {
 		panic(err)
 	}
-	m.Node, m.handler = n, n.Handle
+	m.Node, m.handler, m.lost = n, n.Handle, n.HandleLost
 	if cfg.DropSync > 0 {
 		m.dropSync(m.life)
 	}
@@ -191,19 +195,22 @@ func (m *Machine) Crash(power bool) {
 	m.event("crash power=%v", power)
 	switch {
 	case !power:
-		m.die(copyDisk(m.files))
+		m.die(copyDisk(m.files), false)
 	case m.stale != nil:
-		m.die(m.stale)
+		m.die(m.stale, true)
 	default:
-		m.die(m.files.CrashClone(vfs.CrashCloneCfg{}))
+		m.die(m.files.CrashClone(vfs.CrashCloneCfg{}), true)
 	}
 }
 
-// die ends the process at once; files is what it leaves on disk.
-func (m *Machine) die(files *vfs.MemFS) {
+// die ends the process at once; files is what it leaves on disk. With power the whole machine ends.
+func (m *Machine) die(files *vfs.MemFS, power bool) {
 	rt, calls := m.RT, m.calls
 	m.end()
 	rt.Kill()
+	if m.off = power; !power {
+		m.w.Net.breakConnections(m)
+	}
 	// What the old engines still write goes to the disk that was.
 	_ = m.closeEngines()
 	m.files = files
@@ -219,7 +226,7 @@ func (m *Machine) attend() {
 	switch {
 	case left != nil:
 		m.event("power fails at a sync")
-		m.die(left)
+		m.die(left, true)
 	case failure != nil && !m.illness.harmed():
 		panic(fmt.Sprintf("sim: %s stops by itself: %v", m.Name, failure))
 	case failure != nil:
@@ -282,7 +289,7 @@ func copyDisk(d *vfs.MemFS) *vfs.MemFS {
 
 func (m *Machine) end() {
 	m.w.probe(m)
-	m.RT, m.Disk, m.Clock, m.Node, m.handler, m.calls, m.serving = nil, nil, nil, nil, nil, nil, false
+	m.RT, m.Disk, m.Clock, m.Node, m.handler, m.lost, m.calls, m.serving = nil, nil, nil, nil, nil, nil, nil, false
 }
 
 func (m *Machine) closeEngines() error {

@@ -29,6 +29,7 @@ type Weather struct {
 type Network struct {
 	w       *World
 	rng     *rand.Rand
+	newsRng *rand.Rand // for news of connections, so that they do not change what happens to messages
 	weather Weather
 	// cut[from][to]: nothing passes. worse[from][to]: the weather there, if not the general one.
 	cut   [][]bool
@@ -38,7 +39,7 @@ type Network struct {
 }
 
 func newNetwork(w *World, n int, weather Weather, rng *rand.Rand) *Network {
-	net := &Network{w: w, rng: rng, weather: weather, cut: make([][]bool, n), worse: make([][]*Weather, n)}
+	net := &Network{w: w, rng: rng, newsRng: rand.New(rand.NewPCG(w.Config.Seed, 0x1057)), weather: weather, cut: make([][]bool, n), worse: make([][]*Weather, n)}
 	for i := range n {
 		net.cut[i], net.worse[i] = make([]bool, n), make([]*Weather, n)
 	}
@@ -58,7 +59,9 @@ func (net *Network) MendAll() {
 }
 
 // delay draws how long a message takes; false if it is lost.
-func (net *Network) delay(from, to int) (time.Duration, bool) {
+func (net *Network) delay(from, to int) (time.Duration, bool) { return net.delayFrom(net.rng, from, to) }
+
+func (net *Network) delayFrom(rng *rand.Rand, from, to int) (time.Duration, bool) {
 	wt := &net.weather
 	if net.worse[from][to] != nil {
 		wt = net.worse[from][to]
@@ -68,12 +71,12 @@ func (net *Network) delay(from, to int) (time.Duration, bool) {
 		d += net.w.Config.Far
 	}
 	if wt.Jitter > 0 {
-		d += time.Duration(net.rng.Int64N(int64(wt.Jitter)))
+		d += time.Duration(rng.Int64N(int64(wt.Jitter)))
 	}
-	if wt.SpikeP > 0 && net.rng.Float64() < wt.SpikeP {
-		d += time.Duration(net.rng.Int64N(int64(wt.Spike)))
+	if wt.SpikeP > 0 && rng.Float64() < wt.SpikeP {
+		d += time.Duration(rng.Int64N(int64(wt.Spike)))
 	}
-	lost := wt.Loss > 0 && net.rng.Float64() < wt.Loss
+	lost := wt.Loss > 0 && rng.Float64() < wt.Loss
 	return d, !lost && !net.cut[from][to]
 }
 
@@ -145,6 +148,9 @@ func (t transport) Send(to kv.NodeID, m *kv.Message) {
 		return
 	}
 	net := t.m.w.Net
+	if !peer.Up() {
+		net.refuse(t.m, peer)
+	}
 	data := t.stamp(m, to)
 	copies := 1
 	if net.weather.Dup > 0 && net.rng.Float64() < net.weather.Dup {
@@ -226,6 +232,55 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 		return nil, fmt.Errorf("call to %s: %w", peer.Name, err)
 	}
 	return msg, nil
+}
+
+// refuseAfter is how often a node tries to connect to a machine where its peer's process is not running (package rpc: at
+// most that long between two tries).
+const refuseAfter = time.Second
+
+// breakConnections tells the others that a process has ended while its machine goes on: their connections with it break, as
+// far as that news can reach them (N6 of package rpc). What ends in an orderly way says so, and breaks nothing.
+func (net *Network) breakConnections(m *Machine) {
+	if !net.w.Config.Resets || m.ID == 0 {
+		return
+	}
+	for _, o := range net.w.Machines {
+		if o != m && o.Up() && o.ID != 0 {
+			if d, ok := net.delayFrom(net.newsRng, m.Index, o.Index); ok {
+				net.tellLost(o, m, d)
+			}
+		}
+	}
+}
+
+// refuse tells a machine that has sent something to one whose process is not running that it was refused.
+func (net *Network) refuse(from, to *Machine) {
+	if !net.w.Config.Resets || to.off || from.lost == nil || net.cut[to.Index][from.Index] {
+		return
+	}
+	now := net.w.Loop.Now()
+	if last, ok := from.refused[to.Index]; ok && now-last < refuseAfter {
+		return
+	}
+	d, there := net.delayFrom(net.newsRng, from.Index, to.Index)
+	back, ok := net.delayFrom(net.newsRng, to.Index, from.Index)
+	if there && ok {
+		from.refused[to.Index] = now
+		net.tellLost(from, to, d+back)
+	}
+}
+
+// tellLost tells a machine's process after a delay that another one's has ended.
+func (net *Network) tellLost(m, gone *Machine, d time.Duration) {
+	life := m.life
+	net.w.Loop.At(net.w.Loop.Now()+d, func() {
+		if m.life != life || m.lost == nil || net.cut[gone.Index][m.Index] {
+			return
+		}
+		lost := m.lost
+		net.w.Trace.Event(net.w.Loop.Now(), m.Name, "lost %s", gone.Name)
+		m.RT.Go("lost", func() { lost(gone.ID) })
+	})
 }
 
 // stale reports whether this view is of a process that has ended.

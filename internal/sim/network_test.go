@@ -7,9 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/rt"
+	"github.com/longitude-db/longitude/internal/storage"
 )
 
 // wires makes a world of machines that have a process, but instead of a node only a handler.
@@ -199,4 +202,54 @@ func TestNothingLeavesADyingMachine(t *testing.T) {
 	if left, _ := m.Disk.struck(); got != 1 || left == nil {
 		t.Errorf("%d messages arrived; power failed: %v", got, left != nil)
 	}
+}
+
+// What a node learns of the end of another's process by its connections (N6 of package rpc).
+func TestLostConnections(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		resets bool
+		end    func(w *World)
+		send   bool // afterwards, every 10 ms for a second and a half
+		want   int  // how often the other node is told
+	}{
+		{"killed", true, func(w *World) { w.Machines[1].Crash(false) }, false, 1},
+		{"killed where nothing is reset", false, func(w *World) { w.Machines[1].Crash(false) }, true, 0},
+		{"power fails", true, func(w *World) { w.Machines[1].Crash(true) }, true, 0},
+		{"killed behind a cut", true, func(w *World) { w.Net.Cut(1, 0); w.Machines[1].Crash(false) }, true, 0},
+		{"killed and called again", true, func(w *World) { w.Machines[1].Crash(false) }, true, 3},
+		{"only silent", true, func(w *World) { w.Machines[1].Pause(time.Hour) }, true, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := wires(Config{Nodes: 2, Resets: tc.resets, Weather: Weather{Base: time.Millisecond}}, func(*Machine) kv.Handler {
+				return func(*kv.Message) *kv.Message { return nil }
+			})
+			a, told := w.Machines[0], 0
+			a.refused = map[int]time.Duration{}
+			a.lost = func(id kv.NodeID) {
+				if id != 2 {
+					t.Errorf("node %d is said to be lost", id)
+				}
+				told++
+			}
+			w.Machines[1].Engines = openEngines(t)
+			w.Loop.At(100*time.Millisecond, func() { tc.end(w) })
+			for at := 200 * time.Millisecond; tc.send && at < 1700*time.Millisecond; at += 10 * time.Millisecond {
+				w.Loop.At(at, func() { transport{a, 0}.Send(2, ping(1)) })
+			}
+			w.Loop.Run(10*time.Second, nil)
+			if told != tc.want {
+				t.Errorf("told %d times, want %d", told, tc.want)
+			}
+		})
+	}
+}
+
+func openEngines(t *testing.T) *storage.Engines {
+	t.Helper()
+	e, err := storage.Open(storage.Options{FS: vfs.NewMem(), Dir: "store", Cache: 1 << 20, Deterministic: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
