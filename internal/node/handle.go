@@ -43,8 +43,8 @@ func (n *Node) Handle(m *kv.Message) *kv.Message {
 // HandleLost takes in that another node's process seems to have ended: its system has closed or refused a connection. It is what
 // the transport calls, possibly several times. That is evidence, not proof (N6 of package rpc).
 func (n *Node) HandleLost(peer kv.NodeID) {
-	if n.opts.Lost != nil && n.assembled.Fired() {
-		n.opts.Lost(peer)
+	if n.assembled.Fired() {
+		n.Cluster.Lost(peer)
 	}
 }
 

@@ -44,8 +44,6 @@ type Options struct {
 	ClockPoll time.Duration
 	// OnFatal is told, once, why the store had to stop: its disk failed, or its data contradict themselves.
 	OnFatal func(error)
-	// Lost, if set, is told that another node's process seems to have ended (HandleLost). It must not block.
-	Lost func(kv.NodeID)
 	// Tune, if set, changes the replicas' options, for simulation: small limits make rare paths common.
 	Tune func(*replica.Options)
 	// TuneTxn likewise changes those of transactions.

@@ -22,7 +22,8 @@ type item struct {
 
 	desc      *kv.RangeDescriptor
 	sent      kv.Request
-	tries     int           // that led nowhere: chooses the replica and the pause
+	tries     int           // that led nowhere: chooses the replica
+	failing   time.Duration // since when tries have led nowhere; 0: none has
 	redirects int           // in a row
 	near      time.Duration // it went to the replica on this node, which may wait so long (near.go)
 	after     time.Duration // not to be sent before
@@ -247,7 +248,11 @@ func (e *engine) again(it *item, n kv.NodeID, why *kv.Error) {
 	if it.tries%3 == 0 {
 		e.r.cache.evict(it.desc) // perhaps it is the descriptor that is wrong
 	}
-	it.after = e.r.o.RT.Now() + e.r.backoff(it.tries)
+	now := e.r.o.RT.Now()
+	if it.failing == 0 {
+		it.failing = now
+	}
+	it.after = now + e.r.pauseAfter(now-it.failing)
 }
 
 // answer takes one response in: it is the caller's, or it says where to ask instead.

@@ -15,6 +15,16 @@ const (
 	slice = 100 * time.Millisecond
 )
 
+// pauseAfter is how long to wait before the next try of a request that has led nowhere for so long: a part of that, so that a
+// range that is served again after a failover is found within a part of the time that this took, and a range that is gone for
+// long is not asked all the time.
+func (r *Router) pauseAfter(failing time.Duration) time.Duration {
+	return rt.Jitter(r.o.RT, min(max(failing/pausePart, firstPause), lastPause))
+}
+
+// pausePart: a pause is a sixth to a quarter of the time for which the request has failed.
+const pausePart = 6
+
 // backoff is how long to wait after the given number of fruitless tries.
 func (r *Router) backoff(try int) time.Duration {
 	return rt.Jitter(r.o.RT, min(firstPause<<min(try, 10), lastPause))
