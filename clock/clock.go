@@ -41,7 +41,9 @@ type Clock struct {
 
 	poll  poller
 	peers peers
-	fence fence
+	// suspected are the peers whose readings do not raise the floor (Suspect); nil: none.
+	suspected atomic.Pointer[[]uint32]
+	fence     fence
 	// claim is what the source last said, also if readings are refused: what peers judge us by (Claim). nil: nothing.
 	claim    atomic.Pointer[anchor]
 	widths   widths
@@ -70,7 +72,7 @@ func New(src Source, o Options) *Clock {
 	c := &Clock{mono: o.Mono, base: time.Now(), opts: o}
 	c.poll.src = src
 	c.poll.host = &Host{base: c.base, mono: o.Mono, wall: o.Wall, boot: o.Boot}
-	c.peers.byID = make(map[uint32]*disproof)
+	c.peers.claims, c.peers.reading = map[uint32]*disproof{}, map[uint32]*disproof{}
 	c.anchor.Store(dead(Unknown, ErrUnknown, "the source has not been asked yet"))
 	return c
 }

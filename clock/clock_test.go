@@ -164,7 +164,7 @@ func TestObserve(t *testing.T) {
 		name             string
 		earliest, latest time.Duration // of the peer, from true time; ours is ±10 ms
 		answer           bool          // to a message that we sent at the same moment
-		disproof, raised bool
+		conflict, raised bool
 	}{
 		{"a little wider", -11 * ms, 11 * ms, false, false, false},
 		{"narrower", -1 * ms, 1 * ms, false, false, true},
@@ -188,8 +188,8 @@ func TestObserve(t *testing.T) {
 			} else {
 				got = c.Observe(7, w.truth().Add(tc.earliest), w.truth().Add(tc.latest))
 			}
-			if got != tc.disproof {
-				t.Fatalf("disproof %v, want %v", got, tc.disproof)
+			if got != tc.conflict {
+				t.Fatalf("conflict %v, want %v", got, tc.conflict)
 			}
 			is := must(t, c)
 			if raised := is.Earliest > was.Earliest; raised != tc.raised {
@@ -198,10 +198,10 @@ func TestObserve(t *testing.T) {
 			if is.Latest != was.Latest {
 				t.Fatal("a peer moved our latest")
 			}
-			if ds := c.Disproofs(); (len(ds) == 1) != tc.disproof {
-				t.Fatalf("disproofs: %+v", ds)
-			} else if tc.disproof && (ds[0].Peer != 7 || ds[0].Count != 1 || ds[0].Apart().Abs() < 999*time.Microsecond) {
-				t.Fatalf("disproof: %+v", ds[0])
+			if ds := c.Conflicts(); (len(ds) == 1) != tc.conflict || len(c.Disproofs()) != 0 {
+				t.Fatalf("conflicts: %+v, disproofs: %+v", ds, c.Disproofs())
+			} else if tc.conflict && (ds[0].Peer != 7 || ds[0].Count != 1 || ds[0].Apart().Abs() < 999*time.Microsecond) {
+				t.Fatalf("conflict: %+v", ds[0])
 			}
 		})
 	}
@@ -288,7 +288,7 @@ func TestLiarsAreDisproved(t *testing.T) {
 	_, _ = honest.Poll(), liar.Poll()
 	h, l := must(t, honest), must(t, liar)
 	if !honest.Observe(2, l.Earliest, l.Latest) || !liar.ObserveReply(1, l, h.Earliest, h.Latest) {
-		t.Fatal("no disproof")
+		t.Fatal("no conflict")
 	}
 	ls.Set(Conditions{Bound: time.Millisecond, Offset: 3 * time.Millisecond}) // as far off, but honest about it
 	_, _ = honest.Poll(), liar.Poll()

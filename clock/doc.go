@@ -7,8 +7,11 @@
 //	T3  Earliest never goes back: not when the source widens its bound, not over a disruption, not between goroutines.
 //	T4  Latest is computed afresh from the monotonic clock on every call. It is never cached, never taken from a peer, and
 //	    never lowered: a stale one would let a transaction overlook what finished before it began (rule 1).
-//	T5  A peer's earliest raises our own only if it is at most our latest. Beyond that it is a disproof, not data: a clock
-//	    that is far ahead must not drag the others.
+//	T5  A peer's earliest raises our own only if it is at most our latest, and only while the peer is no suspect (Suspect,
+//	    Vote F4). Beyond our latest it is a conflict, not data: a clock that is far ahead must not drag the others. What a
+//	    liar says before it is a suspect can raise our earliest above true time, and that is over as soon as true time has
+//	    come to the highest earliest that the liar gave out: after at most the lie, and at most the width of the reading
+//	    that was raised.
 //	T6  A clock that has doubts gives no reading (ErrUnknown, ErrDisrupted, ErrFenced) rather than a doubtful one.
 //	T7  A clock that others have fenced (Fence, Vote) gives no readings but goes on making claims (Claim). A claim orders
 //	    nothing and raises nothing.

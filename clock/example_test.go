@@ -99,12 +99,12 @@ func ExampleClock_Observe() {
 	theirs := clock.New(clock.Static{D: 2 * time.Millisecond, Offset: 5 * time.Millisecond}, m.options())
 	_, _ = ours.Poll(), theirs.Poll()
 	sent, _ := theirs.Now()
-	fmt.Println("disproof:", ours.Observe(7, sent.Earliest, sent.Latest))
-	for _, d := range ours.Disproofs() {
+	fmt.Println("conflict:", ours.Observe(7, sent.Earliest, sent.Latest))
+	for _, d := range ours.Conflicts() {
 		fmt.Println("node", d.Peer, "is apart by", d.Apart())
 	}
 	// Output:
-	// disproof: true
+	// conflict: true
 	// node 7 is apart by 2.999998ms
 }
 

@@ -24,7 +24,8 @@ import (
 //	send a b delay=5ms                    a message with a's reading arrives at b after the delay
 //	call a b delay=5ms                    a message from a to b and its answer, each with the delay
 //	beat 3                                heartbeats between all machines, so many rounds, a quarter of a second apart
-//	verdict                               whom everybody's vote finds guilty, and who is fenced
+//	verdict                               whom everybody's vote finds guilty, whose readings it does not learn from if those are
+//	                                      others, and who is fenced
 //	down a / up a                         a says nothing any more / again
 //	status a                              why there is no reading
 //
@@ -159,6 +160,7 @@ func (s *script) beat() {
 		if _, err := m.c.Claim(); err == nil {
 			m.vote.Heard(now, m.id, disproved(m))
 		}
+		m.c.Suspect(m.vote.Suspects(now))
 		switch j := m.vote.Step(now); {
 		case j.Guilty:
 			m.c.Fence(j.Why)
@@ -171,12 +173,17 @@ func (s *script) beat() {
 func (s *script) verdict() string {
 	var b strings.Builder
 	for _, m := range s.machines {
-		ids, _ := m.vote.Guilty(time.Duration(s.ns))
-		var names []string
-		for _, id := range ids {
-			names = append(names, s.machines[id-1].name)
+		names := func(ids []uint32) (out []string) {
+			for _, id := range ids {
+				out = append(out, s.machines[id-1].name)
+			}
+			return out
 		}
-		fmt.Fprintf(&b, "%s: names %v", m.name, names)
+		ids, _ := m.vote.Guilty(time.Duration(s.ns))
+		fmt.Fprintf(&b, "%s: names %v", m.name, names(ids))
+		if suspects := m.vote.Suspects(time.Duration(s.ns)); !slices.Equal(suspects, ids) {
+			fmt.Fprintf(&b, ", suspects %v", names(suspects))
+		}
 		if why, _ := m.c.Fenced(); why != "" {
 			fmt.Fprintf(&b, ", fenced: %s", why)
 		}
@@ -286,7 +293,7 @@ func (s *script) message(d *datadriven.TestData, from, to *scriptMachine) string
 		return err.Error() + "\n"
 	}
 	s.advance(delay, false)
-	out := map[bool]string{true: "disproof", false: "no disproof"}
+	out := map[bool]string{true: "conflict", false: "no conflict"}
 	text := fmt.Sprintf("%s: %s\n", to.name, out[to.c.Observe(from.id, sent.Earliest, sent.Latest)])
 	if d.Cmd == "call" {
 		back, err := to.c.Now()

@@ -8,18 +8,22 @@ import (
 	"time"
 )
 
-// Vote finds the nodes whose clocks a majority disproves. Two readings that exclude each other show that one of the two
+// Vote finds the nodes whose clocks a majority disproves. Two claims that exclude each other show that one of the two
 // clocks is outside its bound; which one, a pair cannot tell. Each node says in its heartbeats whom it disproves, so that
-// all see the same graph: an edge joins two nodes whose readings excluded each other lately, whoever of the two noticed.
+// all see the same graph: an edge joins two nodes whose claims excluded each other lately, whichever of the two noticed.
 //
 //	F1  A node is guilty if more than half of the bench, itself included, and at least two, have an edge to it. The bench is
 //	    every node that was lately heard to claim a reading: who says nothing neither votes nor is counted.
-//	F2  If more than half of the bench are within their bounds, nobody who is within its bound is found guilty: two who
-//	    are both hold true time and never have an edge. So all edges of an honest node lead to liars, who are less than
-//	    half. A liar alone makes nobody guilty.
+//	F2  If more than half of the bench are within their bounds, nobody who is within its bound is found guilty: the claims of
+//	    two who are both hold true time, so they never have an edge. So all edges of an honest node lead to liars, who are
+//	    less than half. A liar alone makes nobody guilty. Edges come from claims alone (Clock.Disproofs): a claim is what a
+//	    node's own source says. A reading may also hold what the ratchet learned from others (T5), a liar among them, so the
+//	    readings of two honest nodes can exclude each other (Clock.Conflicts).
 //	F3  A node that was found guilty is acquitted when, for Calm without a break, more than half of the bench, itself and at
 //	    least one other included, have no edge to it, and F1 does not hold. Silence acquits nobody: a liar whose last accuser
 //	    crashed is still one.
+//	F4  A node is suspect if it is guilty, or has an edge to a node that is not. A liar that has an edge to an honest node is
+//	    suspect, whether or not a majority has found it guilty. Readings of suspects raise no earliest (T5).
 //
 // What F1 leaves open: in a bench of two nobody is ever guilty, because nothing tells who lies; both count and show it.
 // A clock whose lie is smaller than the bounds plus the time that messages travel has no edge. Three clocks that all
@@ -83,7 +87,7 @@ func (v *Vote) Heard(now time.Duration, node uint32, disproved []uint32) {
 	}
 }
 
-// Disproved says that the readings of two nodes excluded each other at a moment.
+// Disproved says that the claims of two nodes excluded each other at a moment.
 func (v *Vote) Disproved(at time.Duration, a, b uint32) {
 	if a == b {
 		return
@@ -143,6 +147,32 @@ func (v *Vote) Guilty(now time.Duration) (nodes []uint32, why []string) {
 		}
 	}
 	return nodes, why
+}
+
+// Suspects lists the nodes whose readings are not to be learned from (F4), in order of their ids. An edge between a guilty node
+// and another one says nothing about the other: the vote has told which of the two it is.
+func (v *Vote) Suspects(now time.Duration) (nodes []uint32) {
+	v.forget(now)
+	if len(v.edges) == 0 {
+		return nil
+	}
+	guilty := map[uint32]bool{}
+	suspects := map[uint32]bool{}
+	for n := range v.heard {
+		if v.judge(n).majority() {
+			guilty[n], suspects[n] = true, true
+		}
+	}
+	for e := range v.edges {
+		suspects[e[0]] = suspects[e[0]] || !guilty[e[1]]
+		suspects[e[1]] = suspects[e[1]] || !guilty[e[0]]
+	}
+	for _, n := range slices.Sorted(maps.Keys(suspects)) {
+		if suspects[n] {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
 }
 
 // Accusers lists the nodes that have an edge to this one.

@@ -78,7 +78,7 @@ func TestUnequalBounds(t *testing.T) {
 	}
 	t.Logf("an increment, contended: %s; a transaction without contention: %s (bounds 0.05, 1 and 50 ms)", took, alone)
 	for _, n := range nodes {
-		if sick := one[int](n, "SELECT COUNT(*) FROM longitude.clock WHERE disproofs > 0 OR fenced IS NOT NULL OR state <> 'synchronized'"); sick != 0 {
+		if sick := one[int](n, "SELECT COUNT(*) FROM longitude.clock WHERE disproofs > 0 OR conflicts > 0 OR fenced IS NOT NULL OR state <> 'synchronized'"); sick != 0 {
 			t.Errorf("node %d takes %d honest clocks for sick", n.id, sick)
 		}
 	}

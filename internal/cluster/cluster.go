@@ -71,6 +71,8 @@ type Unsafe struct {
 	AskUnheard bool
 	// NoSuspicion: no evidence hurries an election (Suspected).
 	NoSuspicion bool
+	// VoteByReadings: a conflict of readings, which a third clock may have caused, counts like one of claims (clock/F2).
+	VoteByReadings bool
 }
 
 func (o *Options) fill() error {

@@ -13,7 +13,11 @@ func (c *Cluster) claim() (claimed clock.Interval, disproved []kv.NodeID, ok boo
 	if err != nil {
 		return clock.Interval{}, nil, false
 	}
-	for _, d := range c.opts.Clock.Disproofs() {
+	lately := c.opts.Clock.Disproofs()
+	if c.opts.Unsafe.VoteByReadings {
+		lately = append(lately, c.opts.Clock.Conflicts()...)
+	}
+	for _, d := range lately {
 		if d.Age <= c.vote.Stand()/tellFor {
 			disproved = append(disproved, kv.NodeID(d.Peer))
 		}
@@ -37,13 +41,15 @@ func (c *Cluster) hearClaim(from kv.NodeID, lv *kv.Liveness) {
 	c.judge()
 }
 
-// judge counts the votes, ours with them, and fences the clock or takes the fence away. Decision and effect are in one
+// judge counts the votes, ours with them, and fences the clock or takes the fence away. From then on the clock learns nothing from
+// suspects. Decision and effect are in one
 // order: fenceMu is held over both, and nothing under it blocks.
 func (c *Cluster) judge() {
 	_, disproved, says := c.claim()
 	c.fenceMu.Lock()
 	defer c.fenceMu.Unlock()
-	j := c.count(says, disproved)
+	j, suspects := c.count(says, disproved)
+	c.opts.Clock.Suspect(suspects)
 	if c.opts.Unsafe.NoFence {
 		return
 	}
@@ -59,7 +65,7 @@ func (c *Cluster) judge() {
 }
 
 // count counts the votes.
-func (c *Cluster) count(says bool, disproved []kv.NodeID) clock.Judgement {
+func (c *Cluster) count(says bool, disproved []kv.NodeID) (j clock.Judgement, suspects []uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.opts.RT.Now()
@@ -68,7 +74,7 @@ func (c *Cluster) count(says bool, disproved []kv.NodeID) clock.Judgement {
 	}
 	guilty, _ := c.vote.Guilty(now)
 	c.opts.Metrics.Guilty.Set(float64(len(guilty)))
-	return c.vote.Step(now)
+	return c.vote.Step(now), c.vote.Suspects(now)
 }
 
 // numbers are the ids as package clock has them.

@@ -54,7 +54,7 @@ type Liveness struct {
 	Nodes []NodeInfo       `msg:"n,omitempty"`
 	First *RangeDescriptor `msg:"r1,omitempty"` // the range that holds meta
 	// ClaimedEarliest and ClaimedLatest are what the sender's clock says, also while the node is fenced (clock.Claim); 0: it
-	// says nothing. Disproved are the nodes whose readings and the sender's excluded each other lately (clock.Vote).
+	// says nothing. Disproved are the nodes whose claims and the sender's excluded each other lately (clock.Vote).
 	ClaimedEarliest clock.Instant `msg:"ce"`
 	ClaimedLatest   clock.Instant `msg:"cl"`
 	Disproved       []NodeID      `msg:"dp,omitempty"`

@@ -167,3 +167,49 @@ func TestUnequalBounds(t *testing.T) {
 		}
 	})
 }
+
+// TestHonestNodeIsNotFencedForAThirdOnesLie: a liar (node 3) says what a node with a wide bound (node 2) cannot refute; what that
+// one then reads contradicts the only precise clock (node 1). Nothing tells which of nodes 1 and 3 lies, so none is fenced,
+// least of all node 1; node 2 stops learning from both, and what it reads is true again.
+func TestHonestNodeIsNotFencedForAThirdOnesLie(t *testing.T) {
+	c := newTrio(t, eventloop.New(3))
+	c.lying = true
+	c.run(func() {
+		for i, eps := range []time.Duration{50 * time.Microsecond, 50 * time.Millisecond, time.Millisecond} {
+			c.nodes[i].source.Set(clock.Conditions{Bound: eps})
+		}
+		c.cluster()
+		precise, wide, liar := c.nodes[0], c.nodes[1], c.nodes[2]
+		truth := func() clock.Instant { return clock.Instant(epoch).Add(c.loop.Now()) }
+		const off = 20 * time.Millisecond
+		liar.source.Set(clock.Conditions{Bound: time.Millisecond, Offset: off, Lying: true})
+		polluted := false
+		c.until("the lie reaches the wide clock, or is known", 5*time.Second, func() bool {
+			iv, err := wide.clock.Now()
+			polluted = polluted || err == nil && iv.Earliest > truth()
+			return len(precise.clock.Disproofs()) > 0
+		})
+		for range 100 {
+			c.rt.Sleep(20 * time.Millisecond)
+			for _, m := range []*member{precise, wide} {
+				if why, _ := m.clock.Fenced(); why != "" {
+					t.Fatalf("node %d is honest and fenced: %s", m.i+1, why)
+				}
+			}
+		}
+		if conflicts := len(precise.clock.Conflicts()); !polluted && conflicts < 2 {
+			t.Errorf("the wide clock was not polluted: the test does not test much (%d conflicts at the precise one)", conflicts)
+		}
+		if n := len(wide.clock.Disproofs()); n != 0 {
+			t.Errorf("the wide clock's claim was disproved: %+v", wide.clock.Disproofs())
+		}
+		for range 100 {
+			if iv, err := wide.clock.Now(); err != nil || iv.Earliest > truth() {
+				t.Fatalf("2 s after the lie was found out the wide clock still follows it: %s, %v, true time is %d", iv, err, truth())
+			}
+			c.rt.Sleep(7 * time.Millisecond)
+		}
+		precise.both(txn.Wait)
+		wide.both(txn.Wait)
+	})
+}

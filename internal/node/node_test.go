@@ -26,7 +26,7 @@ type trio struct {
 	rt    rt.Runtime      // of the test itself
 	mu    sync.Mutex
 	nodes [3]*member
-	lying bool // disproofs are what the test is about
+	lying bool // conflicts are what the test is about
 }
 
 type member struct {

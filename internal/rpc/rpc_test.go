@@ -549,7 +549,7 @@ func TestStampsReachTheClocks(t *testing.T) {
 			eventually(t, "a disproof", func() bool {
 				return value(a.m.Disproofs)+value(b.m.Disproofs) > 0
 			})
-			ds := append(a.o.Clock.Disproofs(), b.o.Clock.Disproofs()...)
+			ds := append(a.o.Clock.Conflicts(), b.o.Clock.Conflicts()...)
 			if len(ds) == 0 || ds[0].Apart().Abs() < 900*time.Millisecond {
 				t.Errorf("%+v", ds)
 			}

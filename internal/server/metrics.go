@@ -22,7 +22,10 @@ type clockMetric struct {
 }
 
 var disproofsDesc = prometheus.NewDesc("longitude_clock_disproofs_total",
-	"Readings of a peer that excluded ours: one of the two clocks is outside its bound.", []string{"peer"}, nil)
+	"Claims of a peer that excluded ours: one of the two clocks is outside its bound.", []string{"peer"}, nil)
+
+var conflictsDesc = prometheus.NewDesc("longitude_clock_conflicts_total",
+	"Readings of a peer that excluded ours: some clock is outside its bound, of the two or one that either has learned from.", []string{"peer"}, nil)
 
 // clockCollector makes the collector.
 func (s *Server) clockCollector() prometheus.Collector {
@@ -63,6 +66,7 @@ func (m *clockMetrics) Describe(out chan<- *prometheus.Desc) {
 		out <- x.desc
 	}
 	out <- disproofsDesc
+	out <- conflictsDesc
 }
 
 // Collect implements prometheus.Collector.
@@ -73,5 +77,8 @@ func (m *clockMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 	for _, d := range st.Disproofs {
 		out <- prometheus.MustNewConstMetric(disproofsDesc, prometheus.CounterValue, float64(d.Count), strconv.Itoa(int(d.Peer)))
+	}
+	for _, d := range st.Conflicts {
+		out <- prometheus.MustNewConstMetric(conflictsDesc, prometheus.CounterValue, float64(d.Count), strconv.Itoa(int(d.Peer)))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/node"
 	"github.com/longitude-db/longitude/internal/sql/engine"
@@ -53,12 +54,8 @@ func (s *Server) clockRow() engine.ClockRow {
 	if st.Chosen != "" {
 		row.Detail = fmt.Sprintf("%s took %s; %s", st.Source, st.Chosen, st.Why)
 	}
-	var peers []string
-	for _, d := range st.Disproofs {
-		row.Disproofs += d.Count
-		peers = append(peers, fmt.Sprintf("%d: %d", d.Peer, d.Count))
-	}
-	row.DisproofsByPeer = strings.Join(peers, ", ")
+	row.Disproofs, row.DisproofsByPeer = countByPeer(st.Disproofs)
+	row.Conflicts, row.ConflictsByPeer = countByPeer(st.Conflicts)
 	if st.LastDisruption != "" {
 		row.LastStep = fmt.Sprintf("%s ago: %s", st.DisruptionAge.Round(time.Millisecond), st.LastDisruption)
 	}
@@ -69,6 +66,16 @@ func (s *Server) clockRow() engine.ClockRow {
 		row.State += " (no reading)"
 	}
 	return row
+}
+
+// countByPeer adds up, and lists each peer's share: "1: 12, 3: 4".
+func countByPeer(ds []clock.Disproof) (sum uint64, byPeer string) {
+	var peers []string
+	for _, d := range ds {
+		sum += d.Count
+		peers = append(peers, fmt.Sprintf("%d: %d", d.Peer, d.Count))
+	}
+	return sum, strings.Join(peers, ", ")
 }
 
 func localRanges(n *node.Node) (out []ledRange) {
