@@ -82,7 +82,8 @@ func (n *Node) findOthers(id storage.Identity) ([]kv.NodeInfo, error) {
 	}
 	if answer.Cluster != id.Cluster || answer.Join.ID != id.Node {
 		return nil, fmt.Errorf("store %s belongs to node %d of another cluster (%s) than the nodes that it is told to join (%s); nothing was changed\n"+
-			"hint: give --store the directory of this cluster or an empty one, or leave --join out to go on in the other cluster",
+			"hint: give --store the directory that this node has in this cluster, or leave --join out to go on in the other cluster; "+
+			"an empty directory makes a new node of it, which takes the place of none",
 			n.opts.Engines.Dir(), id.Node, id.Cluster, answer.Cluster)
 	}
 	n.saveNodes(answer.Join.Nodes)

@@ -106,7 +106,8 @@ func (s *Server) refuseForeignCluster() error {
 		var refused *rpc.RefusedError
 		if errors.As(err, &refused) && refused.Cluster != (kv.ClusterID{}) && refused.Cluster != self.Cluster {
 			return fmt.Errorf("store %s belongs to node %d of another cluster (%s) than %s does (%s); nothing was changed\n"+
-				"hint: give --store the directory of this cluster or an empty one, or leave --join out to go on in the other cluster",
+				"hint: give --store the directory that this node has in this cluster, or leave --join out to go on in the other cluster; "+
+				"an empty directory makes a new node of it, which takes the place of none",
 				s.opts.Store, self.ID, self.Cluster, addr, refused.Cluster)
 		}
 	}

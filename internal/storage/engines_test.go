@@ -219,6 +219,31 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// An operator who reads that data are damaged must not be sent to an empty directory: the node would come back under a
+// new id, and its ranges would go on with one replica less. (Before, the hint was "move the directory away and start the node
+// anew on an empty one, the other replicas will refill it", which they do not.)
+func TestDamagedDataHint(t *testing.T) {
+	err := error(&FatalError{Dir: "store", Err: fmt.Errorf("sst: %w", pebble.ErrCorruption), Hint: hint(pebble.ErrCorruption)})
+	for _, want := range []string{"data on disk are damaged", "Do not empty the directory", "new node", "Keep the directory"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in: %v", want, err)
+		}
+	}
+	for _, trap := range []string{"refill", "the others serve its ranges", "nothing acknowledged is lost"} {
+		if strings.Contains(err.Error(), trap) {
+			t.Errorf("%q promises what does not hold: %v", trap, err)
+		}
+	}
+	e := open(t, vfs.NewMem(), "store")
+	defer e.Close()
+	if err := e.Claim(Identity{Cluster: kv.ClusterID{1}, Node: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Claim(Identity{Cluster: kv.ClusterID{2}, Node: 1}); err == nil || !strings.Contains(err.Error(), "an empty one makes a new node of it") {
+		t.Errorf("the store of another cluster: %v", err)
+	}
+}
+
 // S3: a store is claimed once.
 func TestClaim(t *testing.T) {
 	e := open(t, vfs.NewMem(), "store")

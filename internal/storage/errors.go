@@ -21,7 +21,7 @@ type FatalError struct {
 }
 
 func (f *FatalError) Error() string {
-	return fmt.Sprintf("store %s: %v\nnothing acknowledged is lost; this node stops, the others serve its ranges\nhint: %s", f.Dir, f.Err, f.Hint)
+	return fmt.Sprintf("store %s: %v\nthis node stops; the other nodes go on with each range of which they hold a majority of the replicas\nhint: %s", f.Dir, f.Err, f.Hint)
 }
 
 func (f *FatalError) Unwrap() error { return f.Err }
@@ -30,6 +30,15 @@ var (
 	errNotDir      = errors.New("it is a file, not a directory")
 	errNoStoreHere = errors.New("there is a Pebble database here that is not a Longitude store")
 )
+
+// damagedHint tells what to do about damaged data. It must not send the operator to an empty directory: a node on an empty
+// store gets a new id and none of the data, and the old id keeps its place in every range (no replica is ever removed). Each
+// range would then count three replicas, have two, and stop with the next node that fails.
+const damagedHint = "data on disk are damaged: see dmesg and the health of the disk and of the memory. Keep the directory and leave this node stopped; " +
+	"the other nodes hold the data and serve them, so keep those running. Do not empty the directory, and do not start this node on an empty one: " +
+	"it would join as a new node and receive none of the data, while every range would go on counting the old one. " +
+	"If every file can be copied without an error, copy the whole directory to a sound disk and start the node there; " +
+	"a part of it, or an older copy, must not be started. If the copy does not start either, move the data to a new cluster while the other nodes serve them"
 
 // hint tells what to do about an error of the file system.
 func hint(err error) string {
@@ -45,8 +54,7 @@ func hint(err error) string {
 	case errors.Is(err, errNoStoreHere):
 		return "give --store a directory of its own"
 	case errors.Is(err, pebble.ErrCorruption):
-		return "data on disk are damaged: see dmesg and the disk's health; move the directory away and start the node " +
-			"anew on an empty one, the other replicas will refill it"
+		return damagedHint
 	case errors.Is(err, syscall.EIO):
 		return "the disk reports errors: see dmesg and the disk's health"
 	}

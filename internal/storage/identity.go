@@ -83,7 +83,7 @@ func (e *Engines) Claim(id Identity) error {
 		return err
 	case ok && have.Cluster != id.Cluster:
 		return fmt.Errorf("store %s belongs to node %d of cluster %s, not to cluster %s\n"+
-			"hint: give --store the directory of this cluster, or an empty one to join as a new node",
+			"hint: give --store the directory that this node has in this cluster; an empty one makes a new node of it, which takes the place of none",
 			e.dir, have.Node, have.Cluster, id.Cluster)
 	case ok && have.Node != id.Node:
 		return fmt.Errorf("store %s belongs to node %d, not to node %d\n"+
