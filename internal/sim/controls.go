@@ -31,6 +31,14 @@ var Controls = []Control{
 		Change: func(c *Config) { c.Unsafe = txn.Unsafe{NoCommitWait: true} }},
 	{Name: "no-read-wait", Breaks: "rule 2 for versions that were read", Within: 20,
 		Change: func(c *Config) { c.Unsafe = txn.Unsafe{NoReadWait: true} }},
+	{Name: "unpaid-schema", Breaks: "rule 2 for what a transaction uses that another one has read: a schema", Within: 20,
+		Change: func(c *Config) {
+			c.Unsafe = txn.Unsafe{NoElsewhereWait: true}
+			c.Workloads, c.Think, c.Clients, c.FaultFor = []string{"plans"}, 10*time.Millisecond, 2, 3*time.Second
+			// Two wide clocks and a precise one that has not heard of the change.
+			const eps = 100 * time.Millisecond
+			c.Clocks = []clock.Conditions{{Bound: eps}, {Bound: eps}, {Bound: time.Millisecond}}
+		}},
 	{Name: "skip-refresh", Breaks: "rule 3's refresh: c passes r unseen", Within: 20,
 		Change: func(c *Config) { c.Unsafe = txn.Unsafe{SkipRefresh: true} }},
 	{Name: "trust-staged", Breaks: "recovery: staged records count as committed, their writes are not asked", Within: 20,

@@ -14,10 +14,18 @@ import (
 // plans is what the SQL layer does with its catalog, at the level of keys (txn.DB.ReadAt, txn.Guard). There is a plan, of
 // which each client keeps a copy that it has read at a time to come, and uses without looking again. Rows are written
 // according to the copy, under its guard. Each row's version of the plan has to be the one that held at the row's commit.
+// Some clients only look at their copy and tell of it, as SHOW TABLES does: the versions told must not go back in real time.
 type plans struct {
 	ops     []*check.Op
 	changes []*planChange // by version; 0 is there from the beginning
 	rows    []*planRow
+	looks   []*planLook
+}
+
+// planLook is a version that a client was told of.
+type planLook struct {
+	check.Op
+	version int64
 }
 
 type planChange struct {
@@ -46,11 +54,61 @@ func (p *plans) Splits() []kv.Key { return splits('v') }
 func (p *plans) Setup(*Client) error { return nil }
 
 func (p *plans) Step(c *Client) {
-	if c.Rand.IntN(8) == 0 {
+	switch n := c.Rand.IntN(8); {
+	case n == 0:
 		p.change(c)
-	} else {
+	case n < 4:
+		p.look(c)
+	default:
 		p.write(c)
 	}
+}
+
+// use returns the client's copy of the plan if it covers where the transaction stands, or else another one.
+func (p *plans) use(ctx context.Context, c *Client, t *txn.Txn) (*planCopy, error) {
+	r, g, err := t.Window(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mine, _ := c.state.(*planCopy)
+	if mine == nil || mine.until.Less(g) {
+		if mine, err = p.read(ctx, c, lead(c, g)); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case g.Less(mine.from): // it was changed after the transaction began
+		return nil, kv.Errorf(kv.ErrRefresh, "the copy of the plan is newer than the transaction")
+	case r.Less(mine.from):
+		if err := t.MoveUp(ctx, mine.from); err != nil {
+			return nil, err
+		}
+	}
+	t.ReadElsewhere(mine.from)
+	t.NotBelow(mine.from)
+	return mine, nil
+}
+
+// look tells which version of the plan holds, by the client's copy alone.
+func (p *plans) look(c *Client) {
+	o := &planLook{}
+	c.begin(&o.Op, func() string {
+		p.ops, p.looks = append(p.ops, &o.Op), append(p.looks, o)
+		return "look at the plan"
+	})
+	err := c.txn(true, func(ctx context.Context, t *txn.Txn) error {
+		used, err := p.use(ctx, c, t)
+		if err == nil {
+			o.version = used.version
+		}
+		return err
+	})
+	c.end(&o.Op, err, func() string {
+		if err != nil {
+			return ""
+		}
+		return fmt.Sprintf(", which is %d", o.version)
+	})
 }
 
 // read reads the plan ahead.
@@ -113,25 +171,9 @@ func (p *plans) write(c *Client) {
 	var used *planCopy
 	err := c.txn(false, func(ctx context.Context, t *txn.Txn) (err error) {
 		last = t
-		r, g, err := t.Window(ctx)
-		if err != nil {
+		if used, err = p.use(ctx, c, t); err != nil {
 			return err
 		}
-		mine, _ := c.state.(*planCopy)
-		if mine == nil || mine.until.Less(r) {
-			if mine, err = p.read(ctx, c, lead(c, g)); err != nil {
-				return err
-			}
-		}
-		switch {
-		case g.Less(mine.from): // it was changed after the transaction began
-			return kv.Errorf(kv.ErrRefresh, "the copy of the plan is newer than the transaction")
-		case r.Less(mine.from):
-			if err := t.MoveUp(ctx, mine.from); err != nil {
-				return err
-			}
-		}
-		used = mine
 		t.SetGuard(func(ctx context.Context, at clock.Timestamp) (clock.Timestamp, error) {
 			if at.LessEq(used.until) {
 				return used.until, nil
@@ -191,6 +233,30 @@ func (p *plans) Check() (as []check.Anomaly) {
 		}
 		if over := known(o.version + 1); over != nil && over.at.LessEq(o.at) {
 			as = append(as, check.Anomaly{Kind: check.StaleRead, Text: fmt.Sprintf("%s wrote by plan %d at %s; that was changed at %s by %s", &o.Op, o.version, o.at, over.at, &over.Op)})
+		}
+	}
+	return append(as, p.checkLooks()...)
+}
+
+// checkLooks holds what clients were told against the order of real time: a look has to show every change that was
+// acknowledged, or shown by another look, before it began.
+func (p *plans) checkLooks() (as []check.Anomaly) {
+	shows := func(o *planLook, version int64, op *check.Op) {
+		if len(as) < 10 && op.Outcome == check.OK && op.Return < o.Invoke && o.version < version {
+			as = append(as, check.Anomaly{Kind: check.StaleRead, Text: fmt.Sprintf("%s was told of plan %d after %s had %d", &o.Op, o.version, op, version)})
+		}
+	}
+	for _, o := range p.looks {
+		if o.Outcome != check.OK {
+			continue
+		}
+		for _, other := range p.looks {
+			shows(o, other.version, &other.Op)
+		}
+		for version, made := range p.changes {
+			if made != nil {
+				shows(o, int64(version), &made.Op)
+			}
 		}
 	}
 	return as

@@ -47,7 +47,7 @@ func (t *Txn) allowed(ctx context.Context, c clock.Timestamp) (clock.Timestamp, 
 
 // ReadAt calls fn with a read-only transaction that reads at ts, which may lie in the future. It returns the timestamp of
 // the newest version that fn has read: from there to ts everything that fn read was as it is at ts. Nothing is waited for
-// (rule 2): what was read must not leave the system on its own account.
+// (rule 2): a transaction that uses what was read says so (ReadElsewhere), and so owes what it would owe had it read it itself.
 //
 // Nothing can be uncertain, since r = g = ts: a version that matters is at or below ts wherever true time is.
 func (db *DB) ReadAt(ctx context.Context, ts clock.Timestamp, fn Func) (newest clock.Timestamp, err error) {
@@ -80,6 +80,25 @@ func (db *DB) ReadAt(ctx context.Context, ts clock.Timestamp, fn Func) (newest c
 func (t *Txn) Window(ctx context.Context) (r, g clock.Timestamp, err error) {
 	ord, err := t.window(ctx, func(s *standing) { s.shown = true })
 	return ord.r, ord.g, err
+}
+
+// ReadElsewhere says that the transaction uses what another one has read (ReadAt), and that the newest version of that has the
+// timestamp ts. Rule 2 is owed for it: before rows, a count or an error leave that depend on it, ts is past.
+func (t *Txn) ReadElsewhere(ts clock.Timestamp) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.newest = t.newest.Forward(ts)
+	if !t.db.o.Unsafe.NoElsewhereWait {
+		t.owed = t.owed.Forward(ts)
+	}
+}
+
+// AwaitPast is rule 2 for a reader that has no transaction: it returns once ts is certainly past.
+func (db *DB) AwaitPast(ctx context.Context, ts clock.Timestamp) error {
+	if db.o.Unsafe.NoElsewhereWait {
+		return nil
+	}
+	return db.waitPast(ctx, ts)
 }
 
 // MoveUp moves r to ts, at most to g, before anything else is read: what was read in another transaction (a schema) is

@@ -50,9 +50,11 @@ type DBOptions struct {
 type Unsafe struct {
 	NoCommitWait bool // rule 2 for the transaction's own commit timestamp
 	NoReadWait   bool // rule 2 for the versions that were read
-	SkipRefresh  bool // rule 3: c may pass r without looking at what was read
-	TrustStaged  bool // recovery takes a staged record for committed without asking its writes
-	ForgetMoved  bool // Z4: intents laid before the commit count as landed where they were wanted
+	// NoElsewhereWait is rule 2 for what another transaction has read for this one (ReadElsewhere): a schema.
+	NoElsewhereWait bool
+	SkipRefresh     bool // rule 3: c may pass r without looking at what was read
+	TrustStaged     bool // recovery takes a staged record for committed without asking its writes
+	ForgetMoved     bool // Z4: intents laid before the commit count as landed where they were wanted
 	// ForgetTakenBack is Z6: what was laid, and then taken back, is committed.
 	ForgetTakenBack bool
 	TellNobody      bool // Z5

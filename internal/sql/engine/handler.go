@@ -63,6 +63,9 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 		if p := s.planOf(ctx, query); p != nil {
 			results := s.known.results
 			if fields, ok := p.preparedFields(results); ok {
+				if err := s.release(ctx); err != nil {
+					return nil, h.e.clientError(ctx, err, s.transaction())
+				}
 				return fields, nil
 			}
 			defer func() {
@@ -92,6 +95,11 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 			s.SetTransaction(nil)
 		}()
 	}
+	defer func() {
+		if rerr := s.release(ctx); rerr != nil { // the columns, or that there is no such table, may not be told yet
+			fields, err = nil, h.e.clientError(ctx, rerr, s.transaction())
+		}
+	}()
 	n, err := h.prepare(sc, forShare(query, true))
 	if err != nil {
 		t, _ := s.GetTransaction().(*tx)
@@ -129,7 +137,13 @@ func noRows(n sql.Node) bool {
 // ComInitDB implements mysql.Handler.
 func (h *handler) ComInitDB(c *mysql.Conn, name string) (err error) {
 	defer h.recovered("USE "+name, &err)
-	if err = h.Handler.ComInitDB(c, name); err != nil {
+	err = h.Handler.ComInitDB(c, name)
+	if s := h.e.sessions.of(c); s != nil {
+		if rerr := s.release(context.Background()); rerr != nil {
+			err = rerr
+		}
+	}
+	if err != nil {
 		err = h.e.clientError(context.Background(), err, nil)
 	}
 	return err

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -38,9 +39,20 @@ func (s *Session) schema(ctx *sql.Context) (*schema, error) {
 			return nil, t.note(err)
 		}
 	}
-	t.look().NotBelow(en.from) // H2 also holds if the transaction stands lower than it seems now, down to there
+	t.look().ReadElsewhere(en.from) // H4
+	t.look().NotBelow(en.from)      // H2 also holds if the transaction stands lower than it seems now, down to there
 	t.schema = en.schema
 	return t.schema, nil
+}
+
+// release pays for what the session's transaction has learned, of the catalog above all (H4), where no statement ends that would
+// do it: before the answer to a command that is none.
+func (s *Session) release(ctx context.Context) error {
+	t := s.transaction()
+	if t == nil || t.kv == nil || t.retry != nil {
+		return nil
+	}
+	return t.note(t.kv.Release(context.WithoutCancel(ctx)))
 }
 
 // ddl returns the session's transaction for changing the catalog. It has read the catalog itself, so that a change by

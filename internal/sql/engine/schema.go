@@ -40,9 +40,12 @@ func (s *schema) layout(db *catalog.Database, t *catalog.Table) (*layout, error)
 //	H2  A statement uses an entry that covers its whole window [r, g]. A transaction commits at c only if c <= until of
 //	    the version that it was planned with (guard).
 //	H3  A change of the catalog is acknowledged after its timestamp is past (rule 2), which lies beyond until of every
-//	    entry on every node: whoever starts later has to look again.
+//	    entry on every node: a statement that starts later, on any node, has to look again.
+//	H4  What a statement learned from an entry is owed like any other read (rule 2): nothing that depends on it, neither rows
+//	    nor an error, leaves before the entry's from is past. The transaction pays (txn.ReadElsewhere), or latest does for a reader
+//	    without one.
 //
-// HAZARD: none of this leans on the clock being right. A wrong clock makes entries expire too early or be read too far
+// HAZARD: H4 waits by the clock, see txn.waitPast. None of the rest leans on the clock being right. A wrong clock makes entries expire too early or be read too far
 // ahead; it cannot make an entry cover a timestamp at which the catalog was another.
 type schemas struct {
 	e    *Engine
@@ -105,13 +108,17 @@ func (c *schemas) at(ctx context.Context, r, g clock.Timestamp) (entry, error) {
 	return c.load(ctx, g)
 }
 
-// latest is the catalog as somebody who starts now has to see it.
+// latest is the catalog as a reader has to see it that starts now and is no part of a transaction. It is past (H4).
 func (c *schemas) latest(ctx context.Context) (entry, error) {
 	now, err := c.e.o.Clock.Now()
 	if err != nil {
 		return entry{}, err
 	}
-	return c.at(ctx, now.Limit(), now.Limit())
+	en, err := c.at(ctx, now.Limit(), now.Limit())
+	if err != nil {
+		return entry{}, err
+	}
+	return en, c.e.o.DB.AwaitPast(ctx, en.from)
 }
 
 // renew reads the catalog in the future (H1). Callers that come together share one read.
