@@ -27,6 +27,10 @@ SEED  ?=
 SEEDS ?= 20
 FIRST ?= 1
 
+# make failover: how often each blow falls, and which (all).
+FAILOVERS ?= 50
+BLOW      ?=
+
 # make bench: which, how long, how often (benchstat wants ten), and where: every package that has one.
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -40,7 +44,7 @@ BEFORE   ?=
 PARTS    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-hashes sim-controls e2e bench bench-thesis bench-map bench-txn evidence clean
+.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-hashes sim-controls e2e failover bench bench-thesis bench-map bench-txn evidence clean
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +91,9 @@ sim-controls: ## break each rule on purpose, over SEEDS=20 seeds, and show which
 
 e2e: build ## start three real processes, kill them in turn under load, and look for anything lost
 	LONGITUDE_BIN=$(CURDIR)/$(BIN) CGO_ENABLED=0 $(GO) test -timeout 20m -count=1 -tags $(TAGS) ./e2e
+
+failover: build ## strike the leaseholder FAILOVERS=50 times in each way, in network namespaces, and print how long writes paused (30 minutes)
+	LONGITUDE_BIN=$(CURDIR)/$(BIN) FAILOVERS=$(FAILOVERS) BLOW='$(BLOW)' CGO_ENABLED=0 $(GO) test -timeout 120m -count=1 -tags $(TAGS) -run 'TestFailover$$' -v ./e2e
 
 bench: ## micro-benchmarks beside the code, as benchstat reads them; BENCH=. BENCHTIME=1s COUNT=1 BENCHPKGS="./clock ..."
 	CGO_ENABLED=0 $(GO) test -tags $(TAGS) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(COUNT) -benchmem $(BENCHPKGS)

@@ -57,6 +57,7 @@ func (c *Cluster) Lost(id kv.NodeID) {
 	c.mu.Unlock()
 	if news {
 		c.opts.Metrics.Suspected.Inc()
+		c.opts.Log.Info("a node seems to have stopped: the connection with it broke", "peer", id)
 		c.tellSuspect(id)
 	}
 }
