@@ -9,8 +9,8 @@
 //	    promised what, so until earliest > high water it is bound to everybody.
 //	P3  Promises to s with the same Since are one unbroken run: at no moment between the first and the last of them did
 //	    Released(s) report true. A run that may have been broken is never continued; the next promise begins a new one.
-//	P4  No promise is further ahead than latest + 2L at the time of giving it: an asker with a clock that is far ahead must
-//	    not bind us for long.
+//	P4  No promise is further ahead of our latest than L, the longest way to a peer and the widest clock together: an asker
+//	    with a clock that is far ahead must not bind us for long.
 //	P5  Until its own high water has passed, a restarted store asks for no promises: it can lead nothing, and promises to it
 //	    would only keep others from electing a leader.
 //	P6  A node whose clock a majority disproves (clock.Vote) fences it before it handles another message: from then on it
@@ -18,16 +18,21 @@
 //	    away when the others agree with that again.
 //	P7  A store that cannot do its work (Options.Stalled: its disk stands still) asks for no promises, not of itself either,
 //	    until it can: those that it has run out, and others lead its ranges.
+//	P8  A store asks those peers alone that it hears (Options.Silence). One that is heard and hears nobody would bind all others
+//	    to it, and could use none of their promises.
 //
 // HAZARD: P1 compares a reading of v with an instant of s's clock. If one of them is outside its bound, v may be released
 // while s still relies on the promise: two replicas of a range may then use a lease at once (package replica, L1).
 //
 //	s                                  v
 //	│  Ask: T = latest(s) + L          │
-//	│ ───────────────────────────────▶ │  T <= latest(v) + 2L?  make the high water >= T durable
+//	│ ───────────────────────────────▶ │  P4?  make the high water >= T durable
 //	│  Granted: T, Since               │
 //	│ ◀─────────────────────────────── │  bound until earliest(v) > T
 //	│  relies on it while latest(s) < T│
+//
+// Beside promises there is evidence (suspect.go): that a node's connection broke, or that its heartbeats ask for nothing. It hurries
+// elections and routing, and binds or frees nobody.
 //
 // The same messages carry what each node knows of the others (full mesh; of two descriptions of a node the one that started
 // later is right) and the descriptor of the first range, by generation.
