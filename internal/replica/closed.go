@@ -24,6 +24,9 @@ import (
 //     they began: the published timestamp is held down to the lowest of these floors. Everything else has been applied, so
 //     the index is the applied one, read last.
 //
+// A split under way counts as such a write: the right half may be led elsewhere before this node has applied the split, and
+// its low water was fixed when the split was proposed (split.go). So nothing above that is published until the outcome is known.
+//
 // Intents: one laid at or below ts is in the log up to index as well, and whoever meets it at or below r asks the
 // leaseholder instead. One above ts commits above ts (V6). So resolving intents needs no floor.
 

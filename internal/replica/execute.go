@@ -331,8 +331,6 @@ func touches(q *kv.Request, s kv.Span) bool {
 	switch {
 	case q.Resolve != nil:
 		return slices.ContainsFunc(q.Resolve.Spans, s.Overlaps)
-	case q.Refresh != nil && q.Refresh.Note:
-		return slices.ContainsFunc(q.Refresh.Spans, s.Overlaps)
 	case q.EndTxn != nil:
 		anchor = q.EndTxn.Anchor
 	case q.Push != nil:

@@ -13,12 +13,14 @@ import (
 // alone: the left half's descriptor and all that the right half begins with go to state in one batch, so after a crash
 // both are there or neither, and then the command is applied again. The data stay where they are.
 //
-//	request   latch all of the range; propose {key, id, low water}
+//	request   latch all of the range; hold closed timestamps; propose {key, id, low water}
 //	apply     left: shorter, next generation.  right: new, applied up to a fixed position, low water
 //	after     the leader's node campaigns for the right half at once; both descriptors are published
 //
 // The right half has no lease yet and no promise binds anybody for its sake, so it elects a leader as a new range does.
-// Its first lease starts above the low water: what the left lease served there before is safe (L3).
+// Its first lease starts above the low water: what the left lease served there before is safe (L3). It may begin before this
+// node has applied the split, while the left lease is in use here. So until then nothing may be served of the right half's keys
+// that needs no latches: docs/replication.md lists what there is.
 
 // everything latches all keys, local ones too.
 var everything = []latch.Latch{{Span: kv.Span{Start: kv.Key{}, End: kv.Key{0xff, 0xff}}, Write: true}}
@@ -54,9 +56,15 @@ func (r *Replica) split(at kv.Key, id kv.RangeID) ([]kv.RangeDescriptor, *kv.Err
 		guard.Release()
 		return nil, kv.Errorf(kv.ErrUnavailable, "the range has changed meanwhile")
 	}
+	// Timestamps are closed without latches. Until this node has applied the split another replica may lead the right half and
+	// write there, above low. So what is published meanwhile stays at what was closed before low is computed (F1).
+	endClosing := func() {}
+	if !r.store.opts.Unsafe.SplitUnclosed {
+		endClosing = r.closing.begin()
+	}
 	low := r.lease.servedSoFar().Forward(r.reads.Max())
 	cmd := command{Term: view.term, Generation: d.Generation, Split: &splitCommand{Key: slices.Clone(at), Right: id, Low: *lowOf(low)}}
-	if kerr := r.proposeWait(&proposal{cmd: cmd}, func(*kv.Error) { guard.Release() }); kerr != nil {
+	if kerr := r.proposeWait(&proposal{cmd: cmd}, func(*kv.Error) { endClosing(); guard.Release() }); kerr != nil {
 		return nil, kerr
 	}
 	left, right := halves(d, cmd.Split)

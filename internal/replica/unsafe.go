@@ -27,6 +27,8 @@ type Unsafe struct {
 	Unclosed bool
 	// KeepTicking: a leader that hears no quorum of its voters goes on sending heartbeats (unheard.go).
 	KeepTicking bool
+	// SplitUnclosed: while a split is in flight its leaseholder goes on closing timestamps, above the right half's low water (F1).
+	SplitUnclosed bool
 	// EarlyPast: the leaseholder calls what such a transaction has read or written past without waiting (W3).
 	EarlyPast bool
 }

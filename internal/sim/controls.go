@@ -8,6 +8,7 @@ import (
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/check"
 	"github.com/longitude-db/longitude/internal/cluster"
+	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/replica"
 	"github.com/longitude-db/longitude/internal/txn"
 )
@@ -77,6 +78,14 @@ var Controls = []Control{
 				c.Clocks[i] = clock.Conditions{Bound: 2 * time.Millisecond}
 			}
 			c.Clients, c.FaultFor, c.MaxSteps = 3, 4*time.Second, 4_000_000
+		}},
+	{Name: "split-unclosed", Breaks: "F1: a leaseholder closes timestamps while its split is in flight", Within: 20,
+		Change: func(c *Config) {
+			c.UnsafeReplicas = replica.Unsafe{SplitUnclosed: true}
+			c.Workloads, c.Clients, c.Think = []string{"lately"}, 4, 100*time.Millisecond
+			c.Promise, c.Heartbeat, c.Tick, c.Request = 2*time.Second, 250*time.Millisecond, 50*time.Millisecond, 300*time.Millisecond
+			c.ClosedLag, c.ClosedEvery, c.Disk = 5*time.Millisecond, 5*time.Millisecond, time.Millisecond
+			c.MaxSteps, c.FaultFor, c.Script = 2_000_000, 10*time.Second, splitSlowly
 		}},
 	{Name: "broken-promises", Breaks: "P1: stores vote against the leader that they promised not to", Within: 20,
 		Change: func(c *Config) {
@@ -161,6 +170,58 @@ func lonely(c *Config, promise time.Duration, also func(w *World, x int)) {
 			})
 		}
 	}
+}
+
+// splitSlowly splits the ranges of workload "lately", one after another, at leaseholders whose disks are slow at that moment: the
+// others have applied a split, and lead its right half, long before the leaseholder that made it.
+func splitSlowly(w *World) {
+	for x := range parts {
+		w.Loop.At(w.Loop.Now()+time.Duration(x)*3*time.Second, func() { splitOneSlowly(w, pastKey(parts+x), kv.RangeID(1000+x)) })
+	}
+}
+
+func splitOneSlowly(w *World, key kv.Key, right kv.RangeID) {
+	m, left := leaseholder(w, key)
+	if m == nil {
+		return
+	}
+	m.slow = 100 * time.Millisecond
+	m.RT.Go("split", func() {
+		for range 10 {
+			resp := m.Node.Store.Execute(&kv.Batch{Requests: []kv.Request{{Range: left, Admin: &kv.AdminRequest{SplitAt: key, NewRange: right}}}})
+			m.event("split at %s: %v", key, resp.Responses[0].Err)
+			if e := resp.Responses[0].Err; e == nil || e.Code != kv.ErrUnavailable {
+				return
+			}
+		}
+	})
+	var applied func()
+	applied = func() {
+		for _, o := range w.Machines {
+			if o != m && o.Serving() && slices.ContainsFunc(o.Node.Store.Ranges(), func(i replica.RangeInfo) bool { return i.Desc.ID == right }) {
+				m.slow, m.stuck = 0, 1500*time.Millisecond
+				m.event("disk stands still for %s", m.stuck)
+				return
+			}
+		}
+		w.Loop.At(w.Loop.Now()+time.Millisecond, applied)
+	}
+	applied()
+}
+
+// leaseholder is the machine that leads the range of a key, and the range.
+func leaseholder(w *World, key kv.Key) (*Machine, kv.RangeID) {
+	for _, m := range w.Machines {
+		if !m.Serving() {
+			continue
+		}
+		for _, i := range m.Node.Store.Ranges() {
+			if i.Leads && i.Desc.Span.Contains(key) {
+				return m, i.Desc.ID
+			}
+		}
+	}
+	return nil, 0
 }
 
 // lie makes one clock wrong by more than it claims, by less than messages between nodes would disprove at once, or by more.

@@ -31,6 +31,7 @@ type Machine struct {
 	files   *vfs.MemFS
 	illness illness
 	slow    time.Duration // each sync takes up to this much longer
+	stuck   time.Duration // the next one, or the one that is under way, takes this much longer
 	Source  *clock.Sim
 	freeze  freeze
 
@@ -160,7 +161,8 @@ func (m *Machine) syncTime() (d time.Duration) {
 	if m.slow > 0 {
 		d += time.Duration(m.w.diskRand.Int64N(int64(m.slow)))
 	}
-	return d / 2
+	d, m.stuck = d/2+m.stuck, 0
+	return d
 }
 
 // dropSync makes the disk one that says too early that something is safe: a crash may take away the last of it.

@@ -16,6 +16,9 @@ import (
 type past struct {
 	writes []*pastWrite
 	reads  []*pastRead
+	// lately: of each machine's clients one reads, again and again, what a key was a moment ago that its own node led at first, and
+	// the others write those that it did not: a node whose clients find out that a range has moved does not read there any more.
+	lately bool
 }
 
 // pastWrite sets some keys to its number.
@@ -31,7 +34,8 @@ type pastRead struct {
 	check.Op
 	at     clock.Timestamp
 	token  clock.Timestamp // it was promised to see this
-	values []int64         // by key; 0: none
+	first  int             // key
+	values []int64         // of the keys from the first on; 0: none
 }
 
 const pastKeys = 6
@@ -43,9 +47,13 @@ func (p *past) Splits() []kv.Key { return splits('p') }
 func (p *past) Setup(*Client) error { return nil }
 
 func (p *past) Step(c *Client) {
-	if c.Rand.IntN(2) == 0 {
+	switch {
+	case p.lately && c.Number == 0:
+		k := parts + c.Machine%parts
+		_ = p.readKeys(c, txn.Past{Back: logUniform(c.Rand, 5*time.Millisecond, 500*time.Millisecond)}, k, k+1)
+	case p.lately || c.Rand.IntN(2) == 0:
 		p.write(c)
-	} else {
+	default:
 		_ = p.read(c, choosePast(c))
 	}
 }
@@ -57,6 +65,9 @@ func (p *past) write(c *Client) {
 		w.n = int64(len(p.writes))
 		for range 1 + c.Rand.IntN(3) {
 			w.keys = append(w.keys, c.Rand.IntN(pastKeys))
+		}
+		if p.lately { // some key but the one at home
+			w.keys = []int{parts + (c.Machine+1+c.Rand.IntN(parts-1))%parts}
 		}
 		return fmt.Sprintf("set p%v to %d", w.keys, w.n)
 	})
@@ -103,17 +114,22 @@ func choosePast(c *Client) (o txn.Past) {
 	return o
 }
 
-func (p *past) read(c *Client, when txn.Past) error {
-	r := &pastRead{token: when.NotBefore}
+func (p *past) read(c *Client, when txn.Past) error { return p.readKeys(c, when, 0, pastKeys) }
+
+func (p *past) readKeys(c *Client, when txn.Past, from, to int) error {
+	r := &pastRead{token: when.NotBefore, first: from}
 	c.begin(&r.Op, func() string {
 		p.reads = append(p.reads, r)
+		if to-from < pastKeys {
+			return fmt.Sprintf("read p[%d:%d] at %+v", from, to, when)
+		}
 		return fmt.Sprintf("read p at %+v", when)
 	})
 	var ts clock.Timestamp
 	var values []int64
 	err := c.DB.Run(context.Background(), txn.Options{Past: when, ReadOnly: true, Name: c.Name}, func(ctx context.Context, t *txn.Txn) error {
 		var ks []kv.Key
-		for n := range pastKeys {
+		for n := from; n < to; n++ {
 			ks = append(ks, pastKey(n))
 		}
 		vs, err := t.GetMany(ctx, ks)
@@ -151,7 +167,7 @@ func (p *past) Check() (as []check.Anomaly) {
 			as = append(as, check.Anomaly{Kind: check.StaleRead, Text: fmt.Sprintf("%s reads at %s, and was promised %s", &r.Op, r.at, r.token)})
 		}
 		for k, n := range r.values {
-			if a := p.judge(r, k, n); a != nil {
+			if a := p.judge(r, r.first+k, n); a != nil {
 				as = append(as, *a)
 			}
 		}

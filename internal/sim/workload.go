@@ -89,6 +89,7 @@ func newWorkload(name string) Workload {
 
 // forControls are workloads that only negative controls use: they wait for one thing.
 var forControls = map[string]func() Workload{
+	"lately": func() Workload { return &past{lately: true} },
 	"homely": func() Workload { return &registers{homely: true} },
 	"twins":  func() Workload { return &monotonic{twins: true} },
 }

@@ -22,8 +22,7 @@ func Latches(q *kv.Request) (out []latch.Latch) {
 		for _, s := range q.Read.Spans {
 			out = append(out, latch.Latch{Span: s, TS: limit})
 		}
-	case q.Refresh != nil && q.Refresh.Note:
-	case q.Refresh != nil:
+	case q.Refresh != nil: // a word (Note), too: see serving without latches in docs/replication.md
 		for _, s := range q.Refresh.Spans {
 			out = append(out, latch.Latch{Span: s, TS: q.Refresh.To})
 		}

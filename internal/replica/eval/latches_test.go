@@ -25,6 +25,7 @@ func TestLatchesAndBounds(t *testing.T) {
 		{"read beyond", kv.Request{Read: &kv.ReadRequest{Keys: []kv.Key{kv.Key("n")}}}, `r "n"`, true},
 		{"an empty span is in any range", kv.Request{Read: &kv.ReadRequest{Spans: []kv.Span{{Start: kv.Key("x"), End: kv.Key("x")}}}}, `r ["x","x")`, false},
 		{"refresh", kv.Request{Refresh: &kv.RefreshRequest{Spans: []kv.Span{span}, To: ts}}, `r ["c","e") up to 5`, false},
+		{"a word about a commit", kv.Request{Refresh: &kv.RefreshRequest{Spans: []kv.Span{span}, To: ts, Note: true}}, `r ["c","e") up to 5`, false},
 		{"intents from the wanted timestamp", kv.Request{Write: &kv.WriteRequest{Txn: id, Anchor: kv.Key("z"), CommitTS: ts, Puts: []kv.Put{{Key: kv.Key("c")}}}}, `w "c" from 5`, false},
 		{"one-phase", kv.Request{Write: &kv.WriteRequest{Txn: id, Anchor: kv.Key("b"), OnePhase: true, CommitTS: ts, Refresh: []kv.Span{span}, Puts: []kv.Put{{Key: kv.Key("c")}}}}, `w "c" from 5, r ["c","e"), ` + record, false},
 		{"one-phase anchored elsewhere", kv.Request{Write: &kv.WriteRequest{Txn: id, Anchor: kv.Key("z"), OnePhase: true}}, fmt.Sprintf("w %q", []byte(keys.Record(kv.Key("z"), id))), true},
