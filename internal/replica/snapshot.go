@@ -97,9 +97,11 @@ func (r *Replica) applySnapshot(at entryID) bool {
 		r.fatal(err)
 		return false
 	}
-	r.proposals.lost()
-	r.setDescriptor(s.desc)
+	// In the order of application.commitWith: what proposers do next has to find the index and the descriptor.
 	r.appliedIndex.Store(at.index)
+	r.closed.wake(at.index)
+	r.setDescriptor(s.desc)
+	r.proposals.lost()
 	r.store.opts.Metrics.SnapshotsReceived.Inc()
 	r.log.Info("snapshot applied", "at", at.index, "range", s.desc)
 	return true
