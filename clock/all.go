@@ -118,6 +118,7 @@ func (a *All) combine(samples []Sample, errs []error) (Sample, error) {
 			a.fell = append(a.fell, Finding{name, "has not learned anything since the disruption"})
 		default:
 			members = append(members, i)
+			out.marker = out.marker.join(s.marker)
 			out.Mono = max(out.Mono, s.Mono)
 		}
 	}

@@ -12,6 +12,7 @@ type anchor struct {
 	limit uint64
 	// bridge marks the anchor that stands for its predecessor while that is being replaced: see Clock.publish.
 	bridge bool
+	marker *marker // what readers look at (M1); nil: nothing
 
 	state      State
 	refusal    *Unavailable // of an anchor without reading, and of a reading past limit
@@ -34,7 +35,7 @@ func (a *anchor) usable() bool { return a.mono != noReading }
 func newAnchor(s Sample, maxWidth time.Duration) *anchor {
 	a := &anchor{
 		mono: int64(s.Mono), lo: int64(s.Earliest), hi: int64(s.Latest), taken: int64(s.Mono),
-		k: rateFactor(s.Rate), rate: s.Rate, state: s.State, why: s.Why,
+		k: rateFactor(s.Rate), rate: s.Rate, state: s.State, why: s.Why, marker: s.marker,
 		freshUntil: int64(DefaultFreshFor), limit: uint64(MaxAge), refusal: ErrUnknown,
 	}
 	if s.FreshFor > 0 {

@@ -91,7 +91,13 @@ func (c *Clock) Now() (Interval, error) { return c.asserted.read(c) }
 
 func (c *Clock) read() (Interval, error) {
 	a := c.anchor.Load() // before the monotonic clock, so that the age is not negative
+	if a.marker != nil && a.marker.changed() {
+		return c.disturbed(a)
+	}
 	age := c.now() - a.mono
+	if a.marker != nil && a.marker.changed() { // M1
+		return c.disturbed(a)
+	}
 	if uint64(age) > a.limit {
 		return c.refuse(a)
 	}
@@ -109,6 +115,15 @@ func (c *Clock) read() (Interval, error) {
 		e = f
 	}
 	return Interval{Instant(e), Instant(l)}, nil
+}
+
+// disturbed is called where the hypervisor's marker is not the one that the anchor was made under: the machine has lost time. Only an
+// anchor that was made since gives readings.
+func (c *Clock) disturbed(a *anchor) (Interval, error) {
+	if c.anchor.Load() != a {
+		return c.read()
+	}
+	return Interval{}, ErrDisrupted
 }
 
 // overtaken is called where the floor is above latest (T2). If the floor rose after the monotonic clock was read, because

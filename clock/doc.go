@@ -17,6 +17,12 @@
 //	    nothing and raises nothing.
 //	T8  Replacing the source (Switch) breaks none of these: the new one is about the same true time and intersects what
 //	    the old one says, or the clock is silent until the new one has learned something.
+//	T9  Where the hypervisor tells of disruptions, no reading is given that was made under a marker that has changed before the
+//	    monotonic clock was read (marker, M1). Claims neither.
+//
+// HAZARD: without such a marker a machine that is paused, restored or moved while its monotonic clock stands still gives false
+// readings afterwards, as late as the pause was long, until its source's next answer contradicts them; and if the system clock
+// stood still too, until the source has measured again. With it there are none.
 //
 // HAZARD: if T1 is broken nothing here notices until a peer's reading or the source's own next answer contradicts it.
 // Until then rule 1 and rule 2 (package txn) and leases (package replica) lose what they promise about real time: reads may

@@ -62,6 +62,9 @@ func (c *Clock) Claim() (Interval, error) {
 		return Interval{}, ErrUnknown
 	}
 	age := c.now() - a.taken
+	if a.marker.changed() { // M1
+		return Interval{}, ErrDisrupted
+	}
 	if uint64(age) > uint64(MaxAge) {
 		return Interval{}, ErrUnknown
 	}

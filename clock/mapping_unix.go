@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"syscall"
@@ -18,12 +19,12 @@ import (
 // mapping is a page that another process, or the hypervisor, writes at any moment.
 //
 // HAZARD: if its writer truncates the file, touching the page is a SIGBUS, which kills a Go program unless the goroutine has
-// asked for a panic. So the page is touched in copy alone, by the goroutine that polls; readers of the clock never see it.
+// asked for a panic. So the page is touched in copy alone, by the goroutine that polls. Readers of the clock never see it, except
+// for the hypervisor's (share), which is a device.
 type mapping struct {
 	path string
 	mem  []byte
-	dev  uint64
-	ino  uint64
+	file fileID
 }
 
 // open maps the file at path, again if that is another file by now: a daemon that removes its file and makes a new one leaves
@@ -41,22 +42,44 @@ func (m *mapping) open(size int64) error {
 		m.close()
 		return fmt.Errorf("%s is neither a file nor a character device", m.path)
 	}
-	if m.mem != nil && m.dev == uint64(st.Dev) && m.ino == uint64(st.Ino) {
+	file := fileID{uint64(st.Dev), uint64(st.Ino)}
+	if m.mem != nil && m.file == file {
 		return nil
 	}
 	m.close()
-	f, err := os.OpenFile(m.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // what was put in its place must not make us wait
+	mem, err := mapFile(m.path)
 	if err != nil {
 		return err
+	}
+	// Between Stat and mapFile another file may have come: then the next call maps it.
+	m.mem, m.file = mem, file
+	return nil
+}
+
+// mapFile maps the first page of a file.
+func mapFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // what was put in its place must not make us wait
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
 	mem, err := unix.Mmap(int(f.Fd()), 0, os.Getpagesize(), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
-		return &fs.PathError{Op: "mmap", Path: m.path, Err: err}
+		return nil, &fs.PathError{Op: "mmap", Path: path, Err: err}
 	}
-	// Between Stat and OpenFile another file may have come: then the next call maps it.
-	m.mem, m.dev, m.ino = mem, uint64(st.Dev), uint64(st.Ino)
-	return nil
+	return mem, nil
+}
+
+// share maps the page once more, for readers: that mapping stays for as long as anything refers to it. If another file is at the path
+// by now, readers see a marker that differs from what was copied, or the next open finds out.
+func (m *mapping) share() (*sharedPage, error) {
+	mem, err := mapFile(m.path)
+	if err != nil {
+		return nil, err
+	}
+	p := &sharedPage{file: m.file, words: (*[vmclockBytes / 8]uint64)(unsafe.Pointer(&mem[0]))}
+	runtime.AddCleanup(p, func(mem []byte) { _ = unix.Munmap(mem) }, mem)
+	return p, nil
 }
 
 func (m *mapping) close() {

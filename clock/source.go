@@ -30,6 +30,8 @@ type Sample struct {
 	UpdateLag int64
 	// Why is for people: what the state rests on.
 	Why string
+
+	marker *marker // what readers look at while they use this; nil: nothing
 }
 
 // Limits and defaults of samples.

@@ -77,6 +77,9 @@ func (c *Clock) Status() Status {
 			s.State = a.stateAt(now - a.mono)
 		}
 	}
+	if why := a.marker.say(); s.Err == ErrDisrupted && why != "" {
+		s.State, s.Why = Disrupted, why
+	}
 	quantile, most := c.widths.summary(0.99)
 	s.BoundP99, s.BoundMax = quantile/2, most/2
 	s.explain(p.withdrawn)

@@ -19,14 +19,17 @@ const noVMClock = "off"
 type vmPage struct {
 	disruption uint64 // disruption_marker
 	generation uint64 // vm_generation_counter, 0 if the page has none
+	watched    bool   // it has one
 }
 
 const (
-	vmclockBytes     = 112
-	vmclockMagic     = 0x4B4C4356
-	vmclockSeq       = 12
-	vmHasGeneration  = 1 << 8
-	vmclockMinHeader = 104 // up to vm_generation_counter, which came later
+	vmclockBytes      = 112
+	vmclockMagic      = 0x4B4C4356
+	vmclockSeq        = 12
+	vmclockMarker     = 16
+	vmclockGeneration = 104
+	vmHasGeneration   = 1 << 8
+	vmclockMinHeader  = vmclockGeneration // it came later
 )
 
 var errMalformedVMClock = errors.New("not a vmclock page")
@@ -48,18 +51,20 @@ func parseVMClock(b []byte) (vmPage, error) {
 	case le.Uint32(b[vmclockSeq:])%2 != 0:
 		return vmPage{}, errTorn
 	}
-	p := vmPage{disruption: le.Uint64(b[16:])}
+	p := vmPage{disruption: le.Uint64(b[vmclockMarker:])}
 	if le.Uint64(b[24:])&vmHasGeneration != 0 && size >= vmclockBytes {
-		p.generation = le.Uint64(b[104:])
+		p.generation, p.watched = le.Uint64(b[vmclockGeneration:]), true
 	}
 	return p, nil
 }
 
 // vmclock watches the page on behalf of a source. The marker is read after the clock: if it is still the one that was known
-// before, nothing happened until then. The zero value watches the default device, where there is one.
+// before, nothing happened until then. Readers of the clock look at it themselves after that (marker). The zero value watches
+// the default device, where there is one.
 type vmclock struct {
-	path string // "": the default one; noVMClock: none
-	page mapping
+	path   string // "": the default one; noVMClock: none
+	page   mapping
+	shared *sharedPage // the same page, as readers see it; nil: not mapped yet
 
 	known bool // last was read
 	last  vmPage
@@ -135,10 +140,29 @@ func (v *vmclock) guard(ask func() (Sample, error)) (Sample, error) {
 		v.pending = err != nil
 		return Sample{State: Disrupted, Update: s.Update, UpdateLag: s.UpdateLag, Why: v.event}, nil
 	}
+	if err == nil {
+		s.marker, err = v.marker()
+	}
 	return s, err
 }
 
-func (v *vmclock) close() { v.page.close() }
+// marker is what readers have to look at while they use what the source has said.
+func (v *vmclock) marker() (*marker, error) {
+	if v.shared == nil || v.shared.file != v.page.file {
+		shared, err := v.page.share()
+		if err != nil {
+			return nil, fmt.Errorf("the hypervisor's disruption marker cannot be read: %w", err)
+		}
+		v.shared = shared
+	}
+	return v.shared.marker(v.last), nil
+}
+
+// close ends the watch. Readers may go on looking at the page (M2).
+func (v *vmclock) close() {
+	v.page.close()
+	v.shared = nil
+}
 
 // vmclockPath is the option vmclock=PATH.
 func vmclockPath(to *string) func(string) error {

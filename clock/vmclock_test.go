@@ -39,7 +39,7 @@ func TestParseVMClock(t *testing.T) {
 		{"during an update", func(b []byte) []byte { b[12] = 3; return b }, "being written"},
 	} {
 		p, err := parseVMClock(tc.change(vmclockPage(2, 5, 6)))
-		if tc.want == "" && (err != nil || p != vmPage{5, 6}) || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+		if tc.want == "" && (err != nil || p != vmPage{5, 6, true}) || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %+v, %v", tc.name, p, err)
 		}
 	}
