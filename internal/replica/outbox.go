@@ -11,10 +11,12 @@ import (
 	"github.com/longitude-db/longitude/internal/rt"
 )
 
-// outbox gathers the messages of all ranges to each node, so that ranges share what is sent.
+// outbox gathers the messages of all ranges to each node, so that ranges share what is sent. There is one for each lane, with a
+// task of its own: a heartbeat waits neither in a queue nor for the encoding of entries.
 type outbox struct {
-	s     *Store
-	queue *rt.Queue[outgoing]
+	s          *Store
+	queue      *rt.Queue[outgoing]
+	batchBytes int // a batch of so many is sent without waiting for more
 }
 
 type outgoing struct {
@@ -26,10 +28,16 @@ type outgoing struct {
 const maxOutbox = 64 << 10
 
 // batchBytes is the size from which a batch is sent without waiting for more.
-const batchBytes = 4 << 20
+var batchBytes = [kv.Lanes]int{kv.Bulk: 4 << 20, kv.Urgent: 64 << 10}
+
+func (s *Store) makeOutboxes() {
+	for lane := range s.outboxes {
+		s.outboxes[lane] = outbox{s: s, queue: rt.NewQueue[outgoing](s.opts.RT, maxOutbox), batchBytes: batchBytes[lane]}
+	}
+}
 
 func (s *Store) send(m *kv.RaftMessage) {
-	if m.To.Node == 0 || !s.outbox.queue.Push(outgoing{m.To.Node, m}) {
+	if m.To.Node == 0 || !s.outboxes[m.Lane()].queue.Push(outgoing{m.To.Node, m}) {
 		s.opts.Metrics.MessagesDropped.Inc()
 	}
 }
@@ -47,7 +55,7 @@ func (o *outbox) run() {
 		slices.SortStableFunc(items, func(a, b outgoing) int { return cmp.Compare(a.to, b.to) })
 		for len(items) > 0 {
 			to, n, bytes := items[0].to, 0, 0
-			for n < len(items) && items[n].to == to && bytes <= batchBytes {
+			for n < len(items) && items[n].to == to && bytes <= o.batchBytes {
 				bytes += len(items[n].m.Data)
 				n++
 			}

@@ -25,7 +25,7 @@ type Store struct {
 	opts     Options
 	ranges   rangeMap
 	writer   logWriter
-	outbox   outbox
+	outboxes [kv.Lanes]outbox
 	incoming incomingSnapshots
 	sending  counter
 	observed eval.Highest
@@ -76,7 +76,7 @@ func NewStore(o Options) (*Store, error) {
 	s.copies = newCopies(&s.opts)
 	s.ranges.init()
 	s.writer.s, s.writer.queue = s, rt.NewQueue[*logJob](o.RT, 0)
-	s.outbox = outbox{s: s, queue: rt.NewQueue[outgoing](o.RT, maxOutbox)}
+	s.makeOutboxes()
 	s.sending.limit = maxSending
 	s.publish = rt.NewQueue[struct{}](o.RT, 1)
 	if err := s.recover(); err != nil {
@@ -112,7 +112,9 @@ func (s *Store) recover() error {
 func (s *Store) Start() {
 	s.copies.start()
 	s.tasks.Go("log", s.writer.run)
-	s.tasks.Go("outbox", s.outbox.run)
+	for lane := range s.outboxes {
+		s.tasks.Go("outbox", s.outboxes[lane].run)
+	}
 	for _, r := range s.ranges.all() {
 		s.tasks.Go("range", r.run)
 	}
@@ -158,7 +160,9 @@ func (s *Store) Stop(drain time.Duration) error {
 		r.queue.Close()
 	}
 	s.writer.queue.Close()
-	s.outbox.queue.Close()
+	for lane := range s.outboxes {
+		s.outboxes[lane].queue.Close()
+	}
 	s.publish.Close()
 	if !s.tasks.Wait(stopLimit) {
 		return errors.New("replica: tasks are still running; the disk may be stuck")

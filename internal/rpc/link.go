@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
@@ -19,6 +18,7 @@ type link struct {
 	t    *Transport
 	peer *peer // nil for CallAddr
 	to   kv.NodeID
+	lane kv.Lane
 	addr string
 	out  *queue
 	ctx  context.Context // done when the link is shut
@@ -51,9 +51,8 @@ type result struct {
 	err error
 }
 
-func newLink(t *Transport, p *peer, to kv.NodeID, addr string) *link {
-	l := &link{t: t, peer: p, to: to, addr: addr, pending: make(map[uint64]*pending),
-		out: newQueue(t.o.MaxQueue, t.o.MaxQueueBytes, t.o.Latency)}
+func newLink(t *Transport, p *peer, to kv.NodeID, lane kv.Lane, addr string) *link {
+	l := &link{t: t, peer: p, to: to, lane: lane, addr: addr, pending: make(map[uint64]*pending), out: t.newQueue(lane)}
 	l.ctx, l.stop = context.WithCancelCause(t.quit)
 	return l
 }
@@ -136,6 +135,7 @@ func (l *link) run() {
 	if cause := context.Cause(l.ctx); cause != nil {
 		err = cause
 	}
+	l.t.noteDamage(l.to, err)
 	if l.peer != nil {
 		if tellsOfEnd(err, !l.since.IsZero()) && !l.bye {
 			l.t.tellLost(l.to)
@@ -155,7 +155,7 @@ func (l *link) serve() error {
 	defer conn.Close()
 	hangUp := context.AfterFunc(l.ctx, func() { conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(l.t.o.DialTimeout))
-	node, err := greet(conn, l.t.hello(l.to))
+	node, err := greet(conn, l.t.hello(l.to, l.lane))
 	if err != nil {
 		l.t.m.DialErrors.Inc()
 		return fmt.Errorf("%s: %w", l.addr, err)
@@ -164,33 +164,34 @@ func (l *link) serve() error {
 		return errClosed // shut meanwhile: run knows why
 	}
 	_ = conn.SetDeadline(time.Time{})
-	defer context.AfterFunc(l.ctx, func() { l.part(conn) })()
+	c := &impatient{Conn: conn, limit: l.t.o.dead()}
+	defer context.AfterFunc(l.ctx, func() { l.part(c) })()
 	l.since = time.Now()
 	gauge := l.t.m.Connections.WithLabelValues("dialled")
 	gauge.Inc()
 	defer gauge.Dec()
-	l.t.o.Log.Debug("connected", "node", node, "addr", l.addr)
+	l.t.o.Log.Debug("connected", "node", node, "addr", l.addr, "lane", l.lane)
 
 	var side sync.WaitGroup
 	defer side.Wait()
 	defer l.stop(errClosed) // ends the pings and, through it, the writer
 	side.Go(func() {
 		defer conn.Close() // ends the reader
-		if err := l.out.writeTo(conn, l.t.wrote); err != nil {
+		if err := l.out.writeTo(c, l.t.wrote); err != nil {
 			l.stop(fmt.Errorf("connection to %s broke: %w", l.addr, err))
 		}
 	})
 	side.Go(l.keepalive)
-	err = l.read(conn, node)
+	err = l.read(c, node)
 	l.stop(fmt.Errorf("connection to %s broke: %w", l.addr, err))
-	l.part(conn)
+	l.part(c)
 	return err
 }
 
 // part ends the connection of a link that is being shut. If that is our wish, the peer is told so first.
-func (l *link) part(conn net.Conn) {
+func (l *link) part(conn *impatient) {
 	if onPurpose(context.Cause(l.ctx)) {
-		_ = conn.SetWriteDeadline(time.Now().Add(parting))
+		conn.stopWriting(parting)
 	} else {
 		conn.Close()
 	}
@@ -230,8 +231,8 @@ func (l *link) keepalive() {
 }
 
 // read hands out answers until the connection breaks.
-func (l *link) read(conn net.Conn, node kv.NodeID) error {
-	r := bufio.NewReaderSize(&impatient{Conn: conn, limit: l.t.o.dead()}, 64<<10)
+func (l *link) read(conn *impatient, node kv.NodeID) error {
+	r := bufio.NewReaderSize(conn, 64<<10)
 	for {
 		f, err := readFrame(r, l.t.o.MaxMessage)
 		if err != nil {
@@ -257,7 +258,7 @@ func (l *link) read(conn net.Conn, node kv.NodeID) error {
 		default:
 			k := f.kind()
 			f.put()
-			return fmt.Errorf("the peer sent a frame of kind %d", k)
+			return fmt.Errorf("%w: its kind is %d", errDamaged, k)
 		}
 	}
 }
@@ -279,37 +280,4 @@ func (l *link) shut(err error) {
 	for _, p := range calls {
 		p.done <- result{err: err}
 	}
-}
-
-// impatient gives up a connection from which nothing arrives for long: for the limit, or up to an eighth more.
-type impatient struct {
-	net.Conn
-	limit   time.Duration
-	stopped atomic.Bool
-	set     time.Time // when the deadline was set last; the reader's
-}
-
-func (c *impatient) Read(b []byte) (int, error) {
-	// Setting a deadline costs as much as the rest of a read, so it is not done for each.
-	if now := time.Now(); now.Sub(c.set) > c.limit/8 {
-		if err := c.SetReadDeadline(now.Add(c.limit + c.limit/8)); err != nil {
-			return 0, err
-		}
-		c.set = now
-	}
-	if c.stopped.Load() { // after the deadline was set: stopReading's own may have been overwritten
-		return 0, errShutdown
-	}
-	n, err := c.Conn.Read(b)
-	var ne net.Error
-	if errors.As(err, &ne) && ne.Timeout() && !c.stopped.Load() {
-		return n, fmt.Errorf("%w for %s", errSilent, c.limit)
-	}
-	return n, err
-}
-
-// stopReading makes the present read and later ones fail.
-func (c *impatient) stopReading() {
-	c.stopped.Store(true)
-	_ = c.SetReadDeadline(time.Unix(1, 0))
 }

@@ -8,9 +8,6 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
-// errSilent reports that a peer has sent nothing for too long.
-var errSilent = errors.New("nothing heard")
-
 // tellsOfEnd reports whether the way in which a connection ended, or could not be made, speaks for the end of the peer's
 // process (N6): its system closed a connection that had been greeted, reset one (also one that the process had not come to
 // accept), or refuses a new one. Silence does not: the peer may be paused, or cut off.
@@ -26,7 +23,8 @@ func tellsOfEnd(err error, greeted bool) bool {
 
 // onPurpose reports whether we are the side that ended the connection.
 func onPurpose(err error) bool {
-	return errors.Is(err, errShutdown) || errors.Is(err, errClosed) || errors.Is(err, errSilent)
+	return errors.Is(err, errShutdown) || errors.Is(err, errClosed) || errors.Is(err, errSilent) || errors.Is(err, errStuck) ||
+		errors.Is(err, errDamaged)
 }
 
 // tellLost passes it on (N6).

@@ -14,13 +14,19 @@ const (
 	backoffMax = time.Second
 )
 
-// peer is another node as we reach it: the connection that we dialled, or when to try again.
+// way is one of the lanes to a node.
+type way struct {
+	id   kv.NodeID
+	lane kv.Lane
+}
+
+// peer is another node as we reach it in one lane: the connection that we dialled, or when to try again.
 //
 // A connection is made when there is something to say. While it is being made messages wait in its queue. After a
 // failure everything fails at once until the pause is over.
 type peer struct {
-	t  *Transport
-	id kv.NodeID
+	t *Transport
+	way
 
 	mu      sync.Mutex
 	link    *link // nil: none
@@ -47,7 +53,7 @@ func (p *peer) connectLocked() (*link, error) {
 	if !ok {
 		return nil, fmt.Errorf("its address is not known")
 	}
-	l := newLink(p.t, p, p.id, addr)
+	l := newLink(p.t, p, p.id, p.lane, addr)
 	if !p.t.spawn(l.run) {
 		return nil, errShutdown
 	}

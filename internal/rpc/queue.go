@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/internal/hrsleep"
+	"github.com/longitude-db/longitude/internal/kv"
 )
 
 var (
@@ -34,6 +35,23 @@ type queue struct {
 type queued struct {
 	f   *buffer
 	due time.Time // with latency only
+}
+
+// urgentQueue and urgentBytes bound what waits in the urgent lane of one peer. Some tens of frames a second go there, of some
+// hundred bytes; a lane that gets so far behind stands still, and is given up soon.
+const (
+	urgentQueue = 4096
+	urgentBytes = 8 << 20
+)
+
+// fullQueue is why a message is dropped if its lane's queue is full: the newest goes, and is sent again by who needs it.
+var fullQueue = [kv.Lanes]string{kv.Bulk: "queue", kv.Urgent: "urgent-queue"}
+
+func (t *Transport) newQueue(lane kv.Lane) *queue {
+	if lane == kv.Urgent {
+		return newQueue(urgentQueue, urgentBytes, t.o.Latency)
+	}
+	return newQueue(t.o.MaxQueue, t.o.MaxQueueBytes, t.o.Latency)
 }
 
 func newQueue(maxFrames, maxBytes int, latency time.Duration) *queue {

@@ -101,7 +101,7 @@ func value(m prometheus.Metric) float64 {
 }
 
 func dropped(m *Metrics) (n float64) {
-	for _, reason := range []string{"unreachable", "queue", "overload", "refused"} {
+	for _, reason := range []string{"unreachable", "queue", "urgent-queue", "overload", "refused"} {
 		n += value(m.Dropped.WithLabelValues(reason))
 	}
 	return n
@@ -453,7 +453,9 @@ func TestOtherProtocols(t *testing.T) {
 	a := node(t, &net0, 1, echo, func(o *Options) { o.DialTimeout = 300 * time.Millisecond })
 	for i, tc := range []struct{ says, want string }{
 		{"HTTP/1.1 400 Bad Request\r\n\r\n", "is not a Longitude node"},
-		{"LNGT\x02" + strings.Repeat("\x00", replyBytes), "it speaks version 2 of the protocol between nodes, this binary version 1"},
+		{"LNGT\x03" + strings.Repeat("\x00", replyBytes), "it speaks version 3 of the protocol between nodes, this binary version 2"},
+		{"LNGT\x01" + strings.Repeat("\x00", replyBytes), "it speaks version 1 of the protocol between nodes, this binary version 2"},
+		{"LNGT\x02" + strings.Repeat("\x00", replyBytes) + "\x00\x00\x00\x01", "damaged frame: the greeting"},
 		{"", "is not a Longitude node"},
 	} {
 		l := listen(t)
@@ -473,7 +475,14 @@ func TestOtherProtocols(t *testing.T) {
 		l.Close()
 	}
 	addr, _ := net0.get(1)
-	for _, says := range []string{"GET / HTTP/1.1\r\n\r\n", "LNGT\x02" + strings.Repeat("\x00", 24), "LNGT\x01" + strings.Repeat("\x00", 24) + "\xff\xff\xff\xff", "LNGT\x01" + strings.Repeat("\x00", 24) + "\x00\x00\x00\x09\x63\x00\x00\x00\x00\x00\x00\x00\x00"} {
+	hello := string(appendSum(append([]byte("LNGT\x02"), make([]byte, helloBytes)...)))
+	strange := getBuffer()
+	strange.begin(99, 0)
+	_ = strange.finish(100)
+	for _, says := range []string{
+		"GET / HTTP/1.1\r\n\r\n", "LNGT\x01" + strings.Repeat("\x00", leastHello), "LNGT\x03" + strings.Repeat("\x00", 100),
+		"LNGT\x02" + strings.Repeat("\x00", helloBytes) + "\x01\x02\x03\x04", hello + strings.Repeat("\xff", kindAt), hello + string(strange.b),
+	} {
 		c, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
@@ -488,7 +497,7 @@ func TestOtherProtocols(t *testing.T) {
 		if _, err := c.Read(make([]byte, 1)); errors.As(err, &ne) && ne.Timeout() {
 			t.Errorf("%q: the connection was left open", says)
 		}
-		if strings.HasPrefix(says, "LNGT\x02") && !strings.Contains(b.String(), "version 2") {
+		if (strings.HasPrefix(says, "LNGT\x01") || strings.HasPrefix(says, "LNGT\x03")) && !strings.Contains(b.String(), "this binary version 2") {
 			t.Errorf("%q was answered %q", says, b.String())
 		}
 		c.Close()

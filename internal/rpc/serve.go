@@ -19,8 +19,10 @@ type accepted struct {
 	t    *Transport
 	conn *impatient
 	out  *queue
+	lane kv.Lane
 	from kv.NodeID
-	bye  bool // the peer says that it ends the connection on purpose; the reader's
+	told time.Time // when the peer was last told that it is heard; the reader's
+	bye  bool      // the peer says that it ends the connection on purpose; the reader's
 
 	handlers     sync.WaitGroup // added to by the reader alone, which has ended when it is waited for
 	calls, sends atomic.Int64   // being handled
@@ -63,7 +65,8 @@ func (t *Transport) serve(conn net.Conn) {
 		t.o.Log.Warn("refused a connection", "from", conn.RemoteAddr().String(), "err", err)
 		return
 	}
-	a := &accepted{t: t, conn: &impatient{Conn: conn, limit: t.o.dead()}, from: h.from, out: newQueue(t.o.MaxQueue, t.o.MaxQueueBytes, t.o.Latency)}
+	a := &accepted{t: t, from: h.from, lane: h.lane, out: t.newQueue(h.lane)}
+	a.conn = &impatient{Conn: conn, limit: t.o.dead(), heard: a.heard}
 	if !unhook() || !t.admit(a) {
 		return // closing
 	}
@@ -72,24 +75,24 @@ func (t *Transport) serve(conn net.Conn) {
 	gauge.Inc()
 	defer gauge.Dec()
 
-	_ = conn.SetWriteDeadline(time.Time{})
+	_ = conn.SetWriteDeadline(time.Time{}) // the greeting's
 	var writer sync.WaitGroup
 	var broke error // why nothing can be written
 	writer.Go(func() {
-		broke = a.out.writeTo(conn, t.wrote)
+		broke = a.out.writeTo(a.conn, t.wrote)
 		conn.Close() // ends the reader
 		a.out.discard()
 	})
 	err = a.read()
-	if a.conn.stopped.Load() {
+	if a.conn.readEnds.Load() {
 		a.awaitHandlers()
-		_ = conn.SetWriteDeadline(time.Now().Add(drain))
+		a.conn.stopWriting(drain)
 		a.out.closeWith(byeFrame()) // the answers in it still leave
 		writer.Wait()
 		return
 	}
 	if onPurpose(err) {
-		_ = conn.SetWriteDeadline(time.Now().Add(parting))
+		a.conn.stopWriting(parting)
 		a.out.end(byeFrame())
 	} else {
 		conn.Close()
@@ -99,7 +102,8 @@ func (t *Transport) serve(conn net.Conn) {
 	if errors.Is(err, net.ErrClosed) {
 		err = broke
 	}
-	t.o.Log.Debug("a peer's connection ended", "node", a.from, "err", err)
+	t.noteDamage(a.from, err)
+	t.o.Log.Debug("a peer's connection ended", "node", a.from, "lane", a.lane, "err", err)
 	if !a.bye && tellsOfEnd(err, true) {
 		t.tellLost(a.from)
 	}
@@ -139,6 +143,19 @@ func (t *Transport) dismiss(a *accepted) {
 	delete(t.served, a)
 }
 
+// heard is called whenever something has arrived. While a large message is on its way pings wait behind it, and so would the
+// pongs by which the peer knows that it is heard: it is told without being asked.
+func (a *accepted) heard(now time.Time) {
+	if now.Sub(a.told) > 2*a.t.o.Keepalive {
+		a.pong(now)
+	}
+}
+
+func (a *accepted) pong(now time.Time) {
+	a.told = now
+	_ = a.out.push(stampFrame(kindPong, a.t.reading()))
+}
+
 func (a *accepted) read() error {
 	r := bufio.NewReaderSize(a.conn, 64<<10)
 	for {
@@ -158,14 +175,14 @@ func (a *accepted) read() error {
 			if ok {
 				a.t.observe(a.from, clock.Interval{}, iv)
 			}
-			_ = a.out.push(stampFrame(kindPong, a.t.reading()))
+			a.pong(time.Now())
 		case kindBye:
 			f.put()
 			a.bye = true
 		default:
 			k := f.kind()
 			f.put()
-			return fmt.Errorf("the peer sent a frame of kind %d", k)
+			return fmt.Errorf("%w: its kind is %d", errDamaged, k)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type Transport struct {
 	handlers warm.Pool
 
 	mu     sync.Mutex
-	peers  map[kv.NodeID]*peer
+	peers  map[way]*peer
 	served map[*accepted]struct{}
 	closed bool
 
@@ -43,7 +43,7 @@ func New(o Options) *Transport {
 	if err := o.complete(); err != nil {
 		panic(err)
 	}
-	t := &Transport{o: o, m: o.Metrics, peers: make(map[kv.NodeID]*peer), served: make(map[*accepted]struct{})}
+	t := &Transport{o: o, m: o.Metrics, peers: make(map[way]*peer), served: make(map[*accepted]struct{})}
 	t.quit, t.cancel = context.WithCancelCause(context.Background())
 	if o.Listen != nil {
 		t.conns.Go(t.accept)
@@ -71,7 +71,7 @@ func (t *Transport) Call(to kv.NodeID, m *kv.Message, limit time.Duration) (*kv.
 }
 
 func (t *Transport) call(to kv.NodeID, m *kv.Message, limit time.Duration) (*kv.Message, error) {
-	p, err := t.peer(to)
+	p, err := t.peer(to, kv.LaneOf(m))
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (t *Transport) call(to kv.NodeID, m *kv.Message, limit time.Duration) (*kv.
 
 // Send implements kv.Transport.
 func (t *Transport) Send(to kv.NodeID, m *kv.Message) {
-	p, err := t.peer(to)
+	p, err := t.peer(to, kv.LaneOf(m))
 	var l *link
 	if err == nil {
 		l, err = p.connect()
@@ -99,13 +99,13 @@ func (t *Transport) Send(to kv.NodeID, m *kv.Message) {
 		err = l.out.push(f)
 	}
 	if err != nil {
-		t.m.Dropped.WithLabelValues("queue").Inc()
+		t.m.Dropped.WithLabelValues(fullQueue[l.lane]).Inc()
 	}
 }
 
 // CallAddr calls whoever listens at an address, over a connection of its own: for joining, before ids are known.
 func (t *Transport) CallAddr(addr string, m *kv.Message, limit time.Duration) (*kv.Message, error) {
-	l := newLink(t, nil, 0, addr)
+	l := newLink(t, nil, 0, kv.LaneOf(m), addr)
 	if !t.spawn(l.run) {
 		return nil, errShutdown
 	}
@@ -136,9 +136,9 @@ func (t *Transport) who() identity {
 }
 
 // hello is what we say to a node when we connect.
-func (t *Transport) hello(to kv.NodeID) hello {
+func (t *Transport) hello(to kv.NodeID, lane kv.Lane) hello {
 	self := t.who()
-	return hello{cluster: self.cluster, from: self.node, to: to}
+	return hello{cluster: self.cluster, from: self.node, to: to, lane: lane}
 }
 
 // stamped is the message with its envelope; the caller's message is not touched (N1).
@@ -169,7 +169,7 @@ func (t *Transport) observe(peer kv.NodeID, sent, theirs clock.Interval) {
 
 var errShutdown = errors.New("this node is shutting down")
 
-func (t *Transport) peer(id kv.NodeID) (*peer, error) {
+func (t *Transport) peer(id kv.NodeID, lane kv.Lane) (*peer, error) {
 	if id == 0 || id == t.who().node {
 		return nil, fmt.Errorf("node %d is no other node", id)
 	}
@@ -178,10 +178,11 @@ func (t *Transport) peer(id kv.NodeID) (*peer, error) {
 	if t.closed {
 		return nil, errShutdown
 	}
-	p := t.peers[id]
+	w := way{id, lane}
+	p := t.peers[w]
 	if p == nil {
-		p = &peer{t: t, id: id}
-		t.peers[id] = p
+		p = &peer{t: t, way: w}
+		t.peers[w] = p
 	}
 	return p, nil
 }
