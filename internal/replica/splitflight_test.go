@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
+	"github.com/longitude-db/longitude/internal/cluster"
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
@@ -18,9 +19,9 @@ type splitInFlight struct {
 
 // newSplitInFlight makes one: the append of the leaseholder that splits takes 1.8 s, so that its followers, who have the command,
 // apply it long before. during runs when the command has been proposed, before another node leads the right half.
-func newSplitInFlight(t *testing.T, seed uint64, tweak func(*Options), during func(f *splitInFlight)) *splitInFlight {
+func newSplitInFlight(t *testing.T, seed uint64, during func(f *splitInFlight)) *splitInFlight {
 	var slow kv.NodeID
-	h := newHarness(t, seed, 3, func(o *Options) {
+	h := newHarnessOf(t, seed, 3, func(o *Options) {
 		o.ClosedLag = time.Hour // the test closes by itself
 		o.StallLimit = 10 * time.Second
 		node, delay := o.Node, o.DiskDelay
@@ -31,10 +32,7 @@ func newSplitInFlight(t *testing.T, seed uint64, tweak func(*Options), during fu
 			}
 			return delay()
 		}
-		if tweak != nil {
-			tweak(o)
-		}
-	})
+	}, func(o *cluster.Options) { o.Promise = 2 * time.Second }) // the leases last while the disk stands still
 	f := &splitInFlight{h: h, n: h.leader(1)}
 	c := h.client(1)
 	c.at = f.n.id
@@ -71,7 +69,7 @@ func (f *splitInFlight) close(ahead time.Duration) {
 // of the past. What it closes must not be above the low water that the split gave the right half.
 func TestClosedWhileASplitIsInFlight(t *testing.T) {
 	for _, seed := range seeds(5) {
-		f := newSplitInFlight(t, seed, nil, nil)
+		f := newSplitInFlight(t, seed, nil)
 		h := f.h
 		before := f.published
 		c := h.client(2)
@@ -109,7 +107,7 @@ func TestNoteWhileASplitIsInFlight(t *testing.T) {
 	for _, seed := range seeds(5) {
 		var noted clock.Timestamp // as answered
 		answered := false
-		f := newSplitInFlight(t, seed, nil, func(f *splitInFlight) {
+		f := newSplitInFlight(t, seed, func(f *splitInFlight) {
 			to := f.h.reading().Limit()
 			to.Wall += int64(1500 * time.Millisecond) // a gateway whose clock is poor
 			c := f.h.client(3)
