@@ -29,11 +29,12 @@ const (
 	ErrFuture                     // a read was asked for at a time that cannot be read at
 	ErrWaited                     // a write waited long at Key for a lock or an older transaction: restart, or give up
 	ErrTooLarge                   // the transaction is larger than one may be: split the work
+	ErrTooEarly                   // not executed: the leaseholder's lease does not reach TS yet; route asks it again
 )
 
 var codeNames = [...]string{"internal", "not leaseholder", "range mismatch", "unavailable", "ambiguous", "uncertain",
 	"retry at", "refresh failed", "aborted", "condition failed", "conflict", "too old", "fenced", "locked",
-	"lock wait", "no such time", "waited for a lock", "too large"}
+	"lock wait", "no such time", "waited for a lock", "too large", "too early"}
 
 func (c Code) String() string {
 	if int(c) < len(codeNames) {

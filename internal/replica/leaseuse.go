@@ -64,7 +64,12 @@ func (l *leaseUse) check(ts clock.Timestamp) (*leaseView, *kv.Error) {
 		if why := l.stalled(); why != "" {
 			return nil, kv.Errorf(kv.ErrUnavailable, "node %d lets its lease of term %d run out: %s", l.node, v.term, why)
 		}
-		return nil, kv.Errorf(kv.ErrUnavailable, "lease of term %d ends at %d: too early for %s at latest %d", v.term, v.until, ts, now.Latest)
+		if now.Before(v.until) { // it leads, and will serve this in a moment
+			e := kv.Errorf(kv.ErrTooEarly, "node %d's lease of term %d ends at %d, and its latest is %d", l.node, v.term, v.until, now.Latest)
+			e.Leaseholder, e.TS = l.node, ts
+			return nil, e
+		}
+		return nil, kv.Errorf(kv.ErrUnavailable, "lease of term %d ended at %d: too late for %s at latest %d", v.term, v.until, ts, now.Latest)
 	}
 	// First served, then the view again: a lease that begins anew on this replica takes the view away first and reads
 	// served then, so one of the two sees the other: whichever comes second to the lock of served.

@@ -281,6 +281,9 @@ func (e *engine) answer(it *item, n kv.NodeID, resp *kv.Response) {
 	case kv.ErrUnavailable, kv.ErrFenced:
 		e.r.m.retry("unavailable")
 		e.again(it, n, err)
+	case kv.ErrTooEarly:
+		e.r.m.retry("too early")
+		e.tooEarly(it, n, err)
 	case kv.ErrAmbiguous:
 		e.r.m.retry("ambiguous")
 		it.res.Maybe = it.res.Maybe || mutates(&it.req)
@@ -290,6 +293,21 @@ func (e *engine) answer(it *item, n kv.NodeID, resp *kv.Response) {
 		it.res.Node, it.res.Request = n, it.sent
 		it.fail(err)
 	}
+}
+
+// tooEarly asks the leaseholder again in a moment: it leads, so that nothing else has to be looked for. A caller that would
+// rather ask for another timestamp is told at once.
+func (e *engine) tooEarly(it *item, n kv.NodeID, err *kv.Error) {
+	e.r.cache.lead(it.desc.ID, n)
+	if scopeOf(e.ctx).punctual {
+		it.res.Node, it.res.Request = n, it.sent
+		it.fail(err)
+		return
+	}
+	it.last = err
+	it.tries++
+	it.redirects = 0
+	it.after = e.r.o.RT.Now() + e.r.backoff(it.tries)
 }
 
 // redirect follows a hint at once, but not for ever: two nodes may each think that the other leads.

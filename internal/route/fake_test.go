@@ -24,6 +24,7 @@ type fleet struct {
 	dead   map[kv.NodeID]bool // and is known not to
 	busy   map[kv.NodeID]int  // answers this often that it is not available
 	mute   map[kv.NodeID]int  // executes this often without an answer
+	early  map[kv.NodeID]int  // answers this often that its lease does not reach so far
 	inline map[string][]byte
 	swaps  map[kv.TxnID]bool // by name: whether it was done
 	trace  []string
@@ -38,7 +39,7 @@ type held struct {
 func newFleet() *fleet {
 	loop := eventloop.New(1)
 	return &fleet{loop: loop, rt: loop.Runtime("test"), silent: map[kv.NodeID]bool{}, dead: map[kv.NodeID]bool{}, busy: map[kv.NodeID]int{},
-		mute: map[kv.NodeID]int{}, inline: map[string][]byte{}, swaps: map[kv.TxnID]bool{}}
+		mute: map[kv.NodeID]int{}, early: map[kv.NodeID]int{}, inline: map[string][]byte{}, swaps: map[kv.TxnID]bool{}}
 }
 
 func (f *fleet) router(self kv.NodeID) *Router {
@@ -119,6 +120,10 @@ func (f *fleet) one(n kv.NodeID, q *kv.Request) kv.Response {
 	if f.busy[n] > 0 {
 		f.busy[n]--
 		return kv.Response{Err: kv.Errorf(kv.ErrUnavailable, "busy")}
+	}
+	if f.early[n] > 0 {
+		f.early[n]--
+		return kv.Response{Err: &kv.Error{Code: kv.ErrTooEarly, Leaseholder: n}}
 	}
 	key := keyIn(q)
 	var asked, right *held

@@ -130,6 +130,11 @@ func command(t *testing.T, f *fleet, r **Router, a []string) (res string) {
 		n := 0
 		_, _ = fmt.Sscan(a[2], &n)
 		f.busy[nodeID(a[1])] = n
+	// early n3 2: its lease does not reach as far as the next two requests
+	case "early":
+		n := 0
+		_, _ = fmt.Sscan(a[2], &n)
+		f.early[nodeID(a[1])] = n
 	case "lose-answer":
 		f.mute[nodeID(a[1])]++
 	case "forget":
@@ -149,8 +154,11 @@ func onRouter(ctx context.Context, f *fleet, r *Router, a []string) string {
 		return err.Error()
 	}
 	switch a[0] {
-	// get a b: one read of several keys, one request each
-	case "get":
+	// get a b: one read of several keys, one request each; get-now: by a caller that rather asks for another timestamp than waits
+	case "get", "get-now":
+		if a[0] == "get-now" {
+			ctx = WithoutWaiting(ctx)
+		}
 		var reqs []Addressed
 		for _, k := range a[1:] {
 			reqs = append(reqs, Addressed{Request: kv.Request{Read: &kv.ReadRequest{Keys: []kv.Key{key(k)}}}})

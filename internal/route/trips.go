@@ -16,6 +16,7 @@ type Trips struct {
 type scope struct {
 	deadline time.Duration // 0: none
 	trips    *Trips
+	punctual bool // see WithoutWaiting
 }
 
 type scopeKey struct{}
@@ -35,21 +36,33 @@ func WithDeadline(ctx context.Context, at time.Duration) context.Context {
 	if s.deadline != 0 && s.deadline <= at {
 		return ctx
 	}
-	return context.WithValue(ctx, scopeKey{}, &scope{deadline: at, trips: s.trips})
+	s.deadline = at
+	return context.WithValue(ctx, scopeKey{}, &s)
 }
 
 // WithNewDeadline is WithDeadline that may also extend: for a part of something long that is bounded by itself.
 func WithNewDeadline(ctx context.Context, at time.Duration) context.Context {
-	return context.WithValue(ctx, scopeKey{}, &scope{deadline: at, trips: scopeOf(ctx).trips})
+	s := scopeOf(ctx)
+	s.deadline = at
+	return context.WithValue(ctx, scopeKey{}, &s)
 }
 
 // WithTrips is WithDeadline, and counts in t what is sent under the context.
 func WithTrips(ctx context.Context, at time.Duration, t *Trips) context.Context {
 	s := scopeOf(ctx)
-	if s.deadline != 0 && s.deadline <= at {
-		at = s.deadline
+	if s.deadline == 0 || at < s.deadline {
+		s.deadline = at
 	}
-	return context.WithValue(ctx, scopeKey{}, &scope{deadline: at, trips: t})
+	s.trips = t
+	return context.WithValue(ctx, scopeKey{}, &s)
+}
+
+// WithoutWaiting has a request fail at once with kv.ErrTooEarly if its leaseholder's lease does not reach its timestamp yet. The
+// caller may then ask for another timestamp.
+func WithoutWaiting(ctx context.Context) context.Context {
+	s := scopeOf(ctx)
+	s.punctual = true
+	return context.WithValue(ctx, scopeKey{}, &s)
 }
 
 func (s scope) sent(messages int) {

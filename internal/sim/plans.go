@@ -72,7 +72,7 @@ func (p *plans) use(ctx context.Context, c *Client, t *txn.Txn) (*planCopy, erro
 	}
 	mine, _ := c.state.(*planCopy)
 	if mine == nil || mine.until.Less(g) {
-		if mine, err = p.read(ctx, c, lead(c, g)); err != nil {
+		if mine, err = p.readAhead(ctx, c); err != nil {
 			return nil, err
 		}
 	}
@@ -123,6 +123,22 @@ func (p *plans) read(ctx context.Context, c *Client, ts clock.Timestamp) (*planC
 		return nil, err
 	}
 	out.from = newest
+	c.state = out
+	return out, nil
+}
+
+// readAhead is read as far ahead as leases reach.
+func (p *plans) readAhead(ctx context.Context, c *Client) (*planCopy, error) {
+	out := &planCopy{}
+	var err error
+	out.from, out.until, err = c.DB.ReadAhead(ctx, logUniform(c.Rand, time.Millisecond, 500*time.Millisecond), func(ctx context.Context, t *txn.Txn) error {
+		v, err := t.Get(ctx, planKey)
+		out.version = number(v)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	c.state = out
 	return out, nil
 }

@@ -2,9 +2,12 @@ package txn
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
 	"github.com/longitude-db/longitude/internal/rt"
 )
 
@@ -72,6 +75,35 @@ func (db *DB) ReadAt(ctx context.Context, ts clock.Timestamp, fn Func) (newest c
 			return newest, err
 		}
 		db.o.RT.Sleep(rt.Jitter(db.o.RT, min(firstRetry<<min(try, 10), lastRetry)))
+	}
+}
+
+// shortestLead is from when on ReadAhead reads at the latest that it can be now, and waits if it must.
+const shortestLead = 10 * time.Millisecond
+
+// ReadAhead is ReadAt at this node's latest plus lead. A lease serves only what lies before its end, which is a promise of some
+// hundred milliseconds ahead of the leaseholder's clock. Where that is not enough, because the clock here is poor or the lease is
+// about to be renewed, the read is made again with half the lead: a copy that holds for a shorter time and is there now is
+// better than one that has to be waited for. What was read is the same from from to until.
+func (db *DB) ReadAhead(ctx context.Context, lead time.Duration, fn Func) (from, until clock.Timestamp, err error) {
+	for {
+		now, err := db.reading()
+		if err != nil {
+			return from, until, err
+		}
+		at := ctx
+		if lead < shortestLead {
+			lead = 0
+		} else {
+			at = route.WithoutWaiting(ctx)
+		}
+		until = clock.Timestamp{Wall: int64(now.Latest.Add(lead))}
+		from, err = db.ReadAt(at, until, fn)
+		var refused *kv.Error
+		if lead == 0 || !errors.As(err, &refused) || refused.Code != kv.ErrTooEarly {
+			return from, until, err
+		}
+		lead /= 2
 	}
 }
 

@@ -57,8 +57,9 @@ type Options struct {
 	// ResultBuffer is how many bytes of a result are held back so that a lost attempt can be repeated. Larger results are
 	// sent while they are read, and the client has to repeat. Default 16 MiB.
 	ResultBuffer int
-	// CatalogLead is how far ahead of the clock the catalog is read. A change of the schema takes at least so long, and
-	// half of it is what a renewal may take before statements have to wait for it. Default 300 ms.
+	// CatalogLead is how far ahead of the clock the catalog is read, if leases reach so far. A change of the schema takes at least
+	// so long, and two thirds of it is what a renewal may take before statements have to wait for it. Default 150 ms: half
+	// of what a lease lasts.
 	CatalogLead time.Duration
 	// IDBlock is how many AUTO_INCREMENT values this node takes at once for a column of 8 bytes. Default 4096. What
 	// is left of a block when the node stops is never used.
@@ -117,7 +118,7 @@ func New(o Options) *Engine {
 		o.ResultBuffer = 16 << 20
 	}
 	if o.CatalogLead <= 0 {
-		o.CatalogLead = 300 * time.Millisecond
+		o.CatalogLead = 150 * time.Millisecond
 	}
 	if o.IDBlock == 0 {
 		o.IDBlock = 4096

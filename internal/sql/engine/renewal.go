@@ -61,7 +61,7 @@ func (c *schemas) start() {
 	c.done.Add(1)
 	go func() {
 		defer c.done.Done()
-		tick := time.NewTicker(max(c.lead/4, time.Millisecond))
+		tick := time.NewTicker(max(c.lead/3, time.Millisecond))
 		defer tick.Stop()
 		for {
 			select {

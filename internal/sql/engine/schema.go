@@ -145,47 +145,57 @@ func (c *schemas) renew(ctx context.Context) error {
 }
 
 func (c *schemas) readAhead(ctx context.Context) error {
-	now, err := c.e.o.Clock.Now()
-	if err != nil {
-		return err
+	var en entry
+	var err error
+	en.from, en.until, err = c.e.o.DB.ReadAhead(ctx, c.lead, c.into(&en))
+	if err == nil {
+		c.remember(en)
 	}
-	_, err = c.load(ctx, clock.Timestamp{Wall: int64(now.Latest.Add(c.lead))})
 	return err
 }
 
-// load reads the catalog as of a timestamp and remembers it. If the version is one that is known, only the meta entry is
-// read.
+// load reads the catalog as of a timestamp and remembers it.
 func (c *schemas) load(ctx context.Context, ts clock.Timestamp) (entry, error) {
-	var en entry
-	newest, err := c.e.o.DB.ReadAt(ctx, ts, func(ctx context.Context, t *txn.Txn) error {
-		value, err := t.Get(ctx, catalog.MetaKey())
-		if err != nil {
-			return err
-		}
-		meta, err := catalog.ParseMeta(value)
-		if err != nil {
-			return err
-		}
-		if s := c.known(meta.Version); s != nil {
-			en.schema = s
-			return nil
-		}
-		s, err := readCatalog(ctx, t)
-		if err != nil {
-			return err
-		}
-		if s.Meta.Version != meta.Version {
-			return fmt.Errorf("catalog: version %d and %d at one timestamp", meta.Version, s.Meta.Version)
-		}
-		en.schema = newSchema(s)
-		return nil
-	})
-	if err != nil {
-		return entry{}, fmt.Errorf("reading the catalog: %w", err)
+	en := entry{until: ts}
+	var err error
+	if en.from, err = c.e.o.DB.ReadAt(ctx, ts, c.into(&en)); err != nil {
+		return entry{}, err
 	}
-	en.from, en.until = newest, ts
 	c.remember(en)
 	return en, nil
+}
+
+// into reads the catalog into an entry. If the version is one that is known, only the meta entry is read.
+func (c *schemas) into(en *entry) txn.Func {
+	return func(ctx context.Context, t *txn.Txn) error {
+		if err := c.read(ctx, t, en); err != nil {
+			return fmt.Errorf("reading the catalog: %w", err)
+		}
+		return nil
+	}
+}
+
+func (c *schemas) read(ctx context.Context, t *txn.Txn, en *entry) error {
+	value, err := t.Get(ctx, catalog.MetaKey())
+	if err != nil {
+		return err
+	}
+	meta, err := catalog.ParseMeta(value)
+	if err != nil {
+		return err
+	}
+	if en.schema = c.known(meta.Version); en.schema != nil {
+		return nil
+	}
+	s, err := readCatalog(ctx, t)
+	if err != nil {
+		return err
+	}
+	if s.Meta.Version != meta.Version {
+		return fmt.Errorf("catalog: version %d and %d at one timestamp", meta.Version, s.Meta.Version)
+	}
+	en.schema = newSchema(s)
+	return nil
 }
 
 func readCatalog(ctx context.Context, t *txn.Txn) (*catalog.Snapshot, error) {
