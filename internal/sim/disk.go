@@ -26,6 +26,7 @@ type Disk struct {
 	left           *vfs.MemFS // what the power failure left; nil: it has not struck
 	failure        error      // why the store stopped by itself
 	told           bool       // of the failure
+	logs           map[string]*tail
 }
 
 // ailment is what operations on a disk answer. The zero value is a well one.
@@ -94,7 +95,7 @@ func (i *illness) begin() {
 }
 
 func newDisk(mem *vfs.MemFS, i *illness, alarm *atomic.Int32) *Disk {
-	return &Disk{FS: mem, mem: mem, illness: i, alarm: alarm}
+	return &Disk{FS: mem, mem: mem, illness: i, alarm: alarm, logs: map[string]*tail{}}
 }
 
 // crashAtSync lets the power fail at the n-th sync from now on: before it has any effect, or after.
@@ -119,7 +120,7 @@ func (d *Disk) strike(after bool) {
 		d.syncs++
 	}
 	if d.left == nil && d.crashAt != 0 && d.syncs == d.crashAt && d.after == after {
-		d.left = d.mem.CrashClone(vfs.CrashCloneCfg{})
+		d.left = d.remains()
 		d.dead.Store(true)
 		d.alarm.Add(1)
 	}
@@ -152,7 +153,25 @@ func (d *Disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := d.illness.onWrite(); err != nil {
 		return nil, fmt.Errorf("create %s: %w", name, err)
 	}
-	return d.wrap(d.FS.Create(name, c))
+	f, err := d.wrap(d.FS.Create(name, c))
+	if err == nil && isLog(name) {
+		f.(*diskFile).tail = d.follow(name)
+	}
+	return f, err
+}
+
+func (d *Disk) Remove(name string) error {
+	if err := d.forget(name); err != nil {
+		return err
+	}
+	return d.FS.Remove(name)
+}
+
+func (d *Disk) Rename(old, name string) error {
+	if err := d.forget(old); err != nil {
+		return err
+	}
+	return d.FS.Rename(old, name)
 }
 
 func (d *Disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
@@ -172,6 +191,9 @@ func (d *Disk) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.Fil
 	if err := d.illness.onWrite(); err != nil {
 		return nil, fmt.Errorf("reuse %s: %w", old, err)
 	}
+	if err := d.forget(old); err != nil {
+		return nil, err
+	}
 	return d.wrap(d.FS.ReuseForWrite(old, name, c))
 }
 
@@ -184,19 +206,29 @@ func (d *Disk) wrap(f vfs.File, err error) (vfs.File, error) {
 
 type diskFile struct {
 	vfs.File
-	d *Disk
+	d    *Disk
+	tail *tail // of a log; guarded by d.mu
 }
 
 func (f *diskFile) Write(p []byte) (int, error) {
 	if err := f.d.illness.onWrite(); err != nil {
 		return 0, err
 	}
-	return f.File.Write(p)
+	n, err := f.File.Write(p)
+	if f.tail != nil {
+		f.d.mu.Lock()
+		f.tail.written += int64(n)
+		f.d.mu.Unlock()
+	}
+	return n, err
 }
 
 func (f *diskFile) WriteAt(p []byte, at int64) (int, error) {
 	if err := f.d.illness.onWrite(); err != nil {
 		return 0, err
+	}
+	if f.tail != nil {
+		panic("sim: a log is only appended to")
 	}
 	return f.File.WriteAt(p, at)
 }
@@ -225,7 +257,14 @@ func (f *diskFile) synced(do func() error) error {
 	if err := f.d.illness.onSync(); err != nil {
 		return err
 	}
-	err := do()
+	var err error
+	if f.tail != nil {
+		f.d.mu.Lock()
+		f.tail.synced = f.tail.written
+		f.d.mu.Unlock()
+	} else {
+		err = do()
+	}
 	f.d.strike(true)
 	return err
 }

@@ -170,7 +170,7 @@ func (m *Machine) dropSync(life int) {
 	if m.life != life || !m.Up() {
 		return
 	}
-	m.stale = m.files.CrashClone(vfs.CrashCloneCfg{})
+	m.stale = m.Disk.Remains()
 	m.w.Loop.At(m.w.Loop.Now()+m.w.Config.DropSync, func() { m.dropSync(life) })
 }
 
@@ -201,7 +201,7 @@ func (m *Machine) Crash(power bool) {
 	case m.stale != nil:
 		m.die(m.stale, true)
 	default:
-		m.die(m.files.CrashClone(vfs.CrashCloneCfg{}), true)
+		m.die(m.Disk.Remains(), true)
 	}
 }
 

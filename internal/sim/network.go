@@ -101,7 +101,7 @@ func (net *Network) carry(from, to *Machine, data []byte, arrive func(*kv.Messag
 		if _, err := m.UnmarshalMsg(data); err != nil {
 			panic(fmt.Sprintf("sim: a message from %s cannot be decoded: %v", from.Name, err))
 		}
-		net.w.Trace.Event(net.w.Loop.Now(), to.Name, "< %s %s %d", from.Name, kindOf(m), len(data))
+		net.w.Trace.Message(net.w.Loop.Now(), to.Name, from.Name, kindOf(m), len(data))
 		arrive(m)
 	})
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 )
 
@@ -11,7 +12,8 @@ import (
 type Trace struct {
 	h     uint64
 	n     int
-	tail  []string // a ring of the last lines
+	tail  [][]byte // a ring of the last lines
+	line  []byte   // the one that is being written
 	out   io.Writer
 	steps bool // write task switches too
 }
@@ -23,39 +25,85 @@ const (
 
 // newTrace keeps the last so many lines, and writes all of them to out unless that is nil.
 func newTrace(keep int, out io.Writer, steps bool) *Trace {
-	return &Trace{h: fnvOffset, tail: make([]string, 0, keep), out: out, steps: steps}
+	return &Trace{h: fnvOffset, tail: make([][]byte, 0, keep), out: out, steps: steps}
 }
 
 // Event adds a line.
 func (t *Trace) Event(now time.Duration, who, format string, args ...any) {
-	line := fmt.Sprintf("%13.6f %-6s ", now.Seconds(), who) + fmt.Sprintf(format, args...)
-	t.mix(line)
-	t.keep(line)
+	t.begin(now, who)
+	t.line = fmt.Appendf(t.line, format, args...)
+	t.end()
+}
+
+// Message adds the line of a message that arrives: the most common one.
+func (t *Trace) Message(now time.Duration, who, from, kind string, size int) {
+	t.begin(now, who)
+	t.line = append(append(append(append(t.line, "< "...), from...), ' '), kind...)
+	t.line = strconv.AppendInt(append(t.line, ' '), int64(size), 10)
+	t.end()
+}
+
+// begin writes when and where.
+func (t *Trace) begin(now time.Duration, who string) {
+	const width, places = 13, 6
+	digits := strconv.AppendInt(t.line[:0], int64(now/time.Microsecond), 10)
+	for len(digits) <= places {
+		digits = append([]byte{'0'}, digits...)
+	}
+	var text [32]byte
+	line := text[:0]
+	for range width - 1 - len(digits) {
+		line = append(line, ' ')
+	}
+	point := len(digits) - places
+	line = append(append(append(line, digits[:point]...), '.'), digits[point:]...)
+	t.line = append(append(append(t.line[:0], line...), ' '), who...)
+	for range 6 - len(who) {
+		t.line = append(t.line, ' ')
+	}
+	t.line = append(t.line, ' ')
+}
+
+func (t *Trace) end() {
+	t.mix(t.line)
+	t.keep()
 }
 
 // Switch takes in that a task runs.
 func (t *Trace) Switch(now time.Duration, runtime, task string) {
 	t.mixInt(uint64(now))
-	t.mix(runtime)
-	t.mix(task)
+	t.mixString(runtime)
+	t.mixString(task)
 	if t.steps {
-		t.keep(fmt.Sprintf("%13.6f %-6s . %s", now.Seconds(), runtime, task))
+		t.begin(now, runtime)
+		t.line = append(append(t.line, ". "...), task...)
+		t.keep()
 	}
 }
 
-func (t *Trace) keep(line string) {
+// keep takes the line into the tail.
+func (t *Trace) keep() {
 	t.n++
 	if len(t.tail) < cap(t.tail) {
-		t.tail = append(t.tail, line)
+		t.tail = append(t.tail, append([]byte(nil), t.line...))
 	} else if len(t.tail) > 0 {
-		t.tail[(t.n-1)%len(t.tail)] = line
+		i := (t.n - 1) % len(t.tail)
+		t.tail[i] = append(t.tail[i][:0], t.line...)
 	}
 	if t.out != nil {
-		fmt.Fprintln(t.out, line)
+		fmt.Fprintf(t.out, "%s\n", t.line)
 	}
 }
 
-func (t *Trace) mix(s string) {
+func (t *Trace) mix(s []byte) {
+	h := t.h
+	for _, c := range s {
+		h = (h ^ uint64(c)) * fnvPrime
+	}
+	t.h = h * fnvPrime
+}
+
+func (t *Trace) mixString(s string) {
 	h := t.h
 	for i := range len(s) {
 		h = (h ^ uint64(s[i])) * fnvPrime
@@ -81,6 +129,9 @@ func (t *Trace) Tail(n int) []string {
 	if t.n > k {
 		start = t.n % k
 	}
-	out := append(append([]string{}, t.tail[start:]...), t.tail[:start]...)
+	var out []string
+	for i := range t.tail {
+		out = append(out, string(t.tail[(start+i)%k]))
+	}
 	return out[max(0, len(out)-n):]
 }

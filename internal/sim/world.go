@@ -81,18 +81,30 @@ func (w *World) event(format string, args ...any) {
 	w.Trace.Event(w.Loop.Now(), "world", format, args...)
 }
 
+// askEvery is how much virtual time passes between two looks at what the world waits for. Some conditions take long to
+// evaluate, and each step of a task would be a reason to.
+const askEvery = time.Millisecond
+
 // runUntil steps the world until done holds; the error says what it waited for in vain.
 func (w *World) runUntil(limit time.Duration, what string, done func() bool) error {
-	storm := false
+	storm, ask := false, w.Loop.Now()
 	if !w.Loop.Run(limit, func() bool {
-		if w.alarm.Swap(0) != 0 {
+		if w.alarm.Load() != 0 {
+			w.alarm.Store(0)
 			for _, m := range w.Machines {
 				m.attend()
 			}
 		}
-		storm = w.Loop.Steps() > w.Config.MaxSteps
-		return storm || done()
-	}) {
+		if w.Loop.Steps() > w.Config.MaxSteps {
+			storm = true
+			return true
+		}
+		if now := w.Loop.Now(); now >= ask {
+			ask = now + askEvery
+			return done()
+		}
+		return false
+	}) && !done() {
 		return fmt.Errorf("not within %s: %s", limit, what)
 	}
 	if storm {

@@ -16,6 +16,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 
 	"github.com/longitude-db/longitude/internal/check"
 	"github.com/longitude-db/longitude/internal/sim"
@@ -36,6 +37,8 @@ func main() {
 		probes   = flag.Bool("probes", false, "print how often what was reached")
 		parallel = flag.Int("parallel", runtime.GOMAXPROCS(0), "seeds to run at a time")
 		tail     = flag.Int("tail", 40, "lines of trace to print of a failed run")
+		cpu      = flag.String("cpuprofile", "", "write a profile of the processor time to this file")
+		mem      = flag.String("memprofile", "", "write a profile of what was allocated to this file")
 	)
 	flag.Parse()
 	if flag.NArg() > 0 {
@@ -45,6 +48,10 @@ func main() {
 	// A run makes much garbage and keeps little: rather more memory, within limits, than a third of the time for collecting.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(int64(max(1, *parallel)) << 30)
+	// No more processors than runs. A run is one thread of control, but for Pebble's goroutines, which it waits for: on a second
+	// processor each of these hand-overs would wake a thread.
+	runtime.GOMAXPROCS(max(1, *parallel))
+	stop := profile(*cpu, *mem)
 	ok := true
 	switch {
 	case *control != "" && *seed != 0:
@@ -58,8 +65,42 @@ func main() {
 	default:
 		ok = (&sweep{first: *first, n: *seeds, tail: *tail, twice: *twice, hashes: *hashes, probes: *probes}).run(max(1, *parallel))
 	}
+	stop()
 	if !ok {
 		os.Exit(1)
+	}
+}
+
+// profile begins to write the profiles that were asked for; what it returns ends them.
+func profile(cpu, mem string) (stop func()) {
+	create := func(name string) *os.File {
+		f, err := os.Create(name)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "simrun: %v\n", err)
+			os.Exit(2)
+		}
+		return f
+	}
+	var c *os.File
+	if cpu != "" {
+		c = create(cpu)
+		if err := pprof.StartCPUProfile(c); err != nil {
+			fmt.Fprintf(os.Stderr, "simrun: %v\n", err)
+			os.Exit(2)
+		}
+	}
+	return func() {
+		if c != nil {
+			pprof.StopCPUProfile()
+			c.Close()
+		}
+		if mem != "" {
+			m := create(mem)
+			defer m.Close()
+			if err := pprof.Lookup("allocs").WriteTo(m, 0); err != nil {
+				fmt.Fprintf(os.Stderr, "simrun: %v\n", err)
+			}
+		}
 	}
 }
 
