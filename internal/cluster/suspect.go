@@ -71,6 +71,15 @@ func (c *Cluster) Suspected(id kv.NodeID) bool {
 	return is && !c.opts.Unsafe.NoSuspicion
 }
 
+// Reachable reports whether a node is alive and there is no evidence that a request to it would be in vain: a node that does
+// not hear us would never answer. It proves nothing; routing uses it.
+func (c *Cluster) Reachable(id kv.NodeID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, suspected := c.suspects[id]
+	return c.aliveLocked(id) && !suspected
+}
+
 // Hears reports whether a node was heard lately (Options.Silence), on whatever way. A node hears itself.
 func (c *Cluster) Hears(id kv.NodeID) bool {
 	c.mu.Lock()

@@ -152,7 +152,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 			}
 			return nil
 		},
-		Alive: n.Cluster.Alive, ClosesIn: closesIn, Metrics: n.Metrics.Route, Log: n.log,
+		Alive: n.Cluster.Reachable, ClosesIn: closesIn, Metrics: n.Metrics.Route, Log: n.log,
 	})
 	do := txn.DBOptions{
 		RT: n.rt, Router: n.Router, Now: o.Clock.Now, Stamp: n.stamps.Check, Unsafe: o.Unsafe, SafeTime: n.Store.SafeTime,

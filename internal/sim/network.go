@@ -59,7 +59,9 @@ func (net *Network) MendAll() {
 }
 
 // delay draws how long a message takes; false if it is lost.
-func (net *Network) delay(from, to int) (time.Duration, bool) { return net.delayFrom(net.rng, from, to) }
+func (net *Network) delay(from, to int) (time.Duration, bool) {
+	return net.delayFrom(net.rng, from, to)
+}
 
 func (net *Network) delayFrom(rng *rand.Rand, from, to int) (time.Duration, bool) {
 	wt := &net.weather
