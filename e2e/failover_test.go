@@ -114,10 +114,13 @@ func (f *failover) moveLease(n *node) {
 }
 
 // leaseholder is the node that leads the range of the rows.
-func (f *failover) leaseholder() (n *node) {
+func (f *failover) leaseholder() (n *node) { return f.leaseholderOf(f.nodes[0]) }
+
+// leaseholderOf is the same, as another node sees it.
+func (f *failover) leaseholderOf(seen *node) (n *node) {
 	eventually(f.t, "somebody leads the range", func() error {
 		var id int
-		err := f.nodes[0].db.QueryRow("SELECT DISTINCT leaseholder FROM longitude.ranges WHERE range_id = 1").Scan(&id)
+		err := seen.db.QueryRow("SELECT DISTINCT leaseholder FROM longitude.ranges WHERE range_id = 1").Scan(&id)
 		if err == nil && id < 1 {
 			err = errors.New("no leaseholder")
 		}
@@ -143,13 +146,12 @@ func (f *failover) run(b blow, times int) {
 		began := time.Now()
 		f.load.watch(n.id, began)
 		b.strike(f, n)
-		struck := time.Now()
-		f.load.resumes(max(struck.Sub(began), 0))
+		f.load.resumes()
 		time.Sleep(300 * time.Millisecond)
 		gap := f.load.gap()
 		gaps = append(gaps, gap)
 		b.mend(f, n)
-		f.load.resumes(0)
+		f.load.resumes()
 		for what, count := range f.load.errors() {
 			errs[what] += count
 		}
@@ -247,7 +249,7 @@ type inserts struct {
 
 	mu     sync.Mutex
 	acks   []time.Time // through nodes other than the struck one, since watch
-	struck int
+	struck []int
 	failed map[string]int
 	others int
 }
@@ -311,7 +313,7 @@ func (l *inserts) note(w *inserter, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case err == nil && w.n.id != l.struck:
+	case err == nil && !slices.Contains(l.struck, w.n.id):
 		l.acks = append(l.acks, time.Now())
 	case err != nil:
 		what := "connection broken"
@@ -319,7 +321,7 @@ func (l *inserts) note(w *inserter, err error) {
 		if errors.As(err, &answer) {
 			what = fmt.Sprint(answer.Number)
 		}
-		if w.n.id == l.struck {
+		if slices.Contains(l.struck, w.n.id) {
 			what += " (its own clients)"
 		} else {
 			l.others++
@@ -330,7 +332,9 @@ func (l *inserts) note(w *inserter, err error) {
 }
 
 // watch begins to note what is acknowledged through nodes other than one.
-func (l *inserts) watch(struck int, now time.Time) {
+func (l *inserts) watch(struck int, now time.Time) { l.watchBut([]int{struck}, now) }
+
+func (l *inserts) watchBut(struck []int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.struck, l.acks, l.failed, l.others = struck, []time.Time{now}, map[string]int{}, 0
@@ -343,14 +347,19 @@ func (l *inserts) calm() {
 	for _, n := range l.nodes {
 		one[int](n, "SELECT 1")
 	}
-	l.resumes(0)
+	l.resumes()
 }
 
-// resumes waits until 30 statements have been acknowledged after the pause, if there is one.
-func (l *inserts) resumes(lasted time.Duration) {
-	l.mu.Lock()
+// resumesWithin waits until statements are acknowledged, some time after a blow that shows only after a while.
+func (l *inserts) resumesWithin(d time.Duration, what string) {
+	l.t.Helper()
+	time.Sleep(d)
+	l.resumes()
+}
+
+// resumes waits until 30 statements have been acknowledged.
+func (l *inserts) resumes() {
 	from := time.Now()
-	l.mu.Unlock()
 	eventually(l.t, "inserts are acknowledged", func() error {
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -70,7 +70,8 @@ type node struct {
 	store          string
 	rpc, sql, http string
 	join           string
-	clock          string // --clock
+	clock          string   // --clock
+	more           []string // flags
 	log            string
 	cmd            *exec.Cmd
 	ended          chan struct{} // closed when the process is gone
@@ -123,7 +124,7 @@ func (n *node) args() []string {
 	if n.join != "" {
 		args = append(args, "--join", n.join)
 	}
-	return args
+	return append(args, n.more...)
 }
 
 func (n *node) start() {
