@@ -76,6 +76,10 @@ type Config struct {
 	// Idle is a long time in the middle of it in which nobody asks anything and nothing goes wrong: long enough for what is
 	// kept for minutes to be collected.
 	Idle time.Duration
+	// Available is how long a range may take to be served by a quorum that is well and connected, while faults last (V6); 0: that
+	// is not watched. LongP is the share of faults that last for about as long.
+	Available time.Duration
+	LongP     float64
 	// LiveWithin is how long after the last fault the cluster may take to serve everything again.
 	LiveWithin time.Duration
 	// ClosedLag is how far behind the present timestamps are closed; short: transactions are pushed by that.
@@ -187,6 +191,11 @@ func Draw(seed uint64) Config {
 	if c.Spill > 0 && c.Queue > 0 { // writers wait with intents laid: where they fill all of a range's places, nobody can read
 		c.Queue = max(c.Queue, int32(4*c.Nodes*c.Clients*len(c.Workloads)))
 	}
+	c.Available = c.availableWithin()
+	if r.IntN(3) == 0 {
+		c.LongP = []float64{0.1, 0.5}[r.IntN(2)]
+		c.FaultFor = max(c.FaultFor, 3*c.Available)
+	}
 	return c
 }
 
@@ -245,10 +254,10 @@ func (c Config) String() string {
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
 	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
-		"  clocks %s; faults %v every %s for %s, idle %s, locking %.1f, spill %d, through %d",
+		"  clocks %s; faults %v every %s for %s (long %.1f), available within %s, idle %s, locking %.1f, spill %d, through %d",
 		c.Nodes, c.Late, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
 		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
-		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor, c.Idle, c.Locking, c.Spill, c.Through)
+		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor.Round(time.Millisecond), c.LongP, c.Available.Round(time.Millisecond), c.Idle, c.Locking, c.Spill, c.Through)
 }
 
 // logUniform draws evenly on the logarithmic scale.

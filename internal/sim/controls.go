@@ -118,6 +118,16 @@ var Controls = []Control{
 			c.Workloads, c.Think = []string{"bank", "lists", "snapshots"}, 5*time.Millisecond
 			c.Clients, c.FaultFor = 3, 4*time.Second
 		}},
+	{Name: "no-step-down", Breaks: "unheard.go: a leader that hears no quorum goes on sending heartbeats", Within: 20, Stops: true,
+		Change: func(c *Config) {
+			c.UnsafeReplicas = replica.Unsafe{KeepTicking: true}
+			deafness(c)
+		}},
+	{Name: "support-to-the-unheard", Breaks: "P8: a store asks for the support of peers that it does not hear", Within: 20, Stops: true,
+		Change: func(c *Config) {
+			c.UnsafePromises = cluster.Unsafe{AskUnheard: true}
+			deafness(c)
+		}},
 	{Name: "uncertainty", Breaks: "nothing, but promises less: causal reverse", Within: 20,
 		Change: func(c *Config) {
 			c.Orderings = []txn.Ordering{txn.Uncertainty}
@@ -142,6 +152,7 @@ func ControlConfig(seed uint64) Config {
 	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
 	c.Weather.Jitter = c.Weather.Base
 	c.Orderings = []txn.Ordering{txn.Wait}
+	c.Available, c.LongP = 0, 0
 	c.Late, c.Weather.DupCalls, c.Queue, c.Spill, c.Through, c.Locks, c.Cache, c.Spans = 0, 0, 0, 0, 0, 0, 0, 0
 	c.Workloads = []string{"register", "bank", "order"}
 	c.Clients, c.Think = 1, 20*time.Millisecond
@@ -222,6 +233,22 @@ func leaseholder(w *World, key kv.Key) (*Machine, kv.RangeID) {
 		}
 	}
 	return nil, 0
+}
+
+// deafness lets nothing reach one node after another, for longer than ranges may take to be served.
+func deafness(c *Config) {
+	c.Workloads, c.Think, c.Clients = []string{"register"}, 50*time.Millisecond, 1
+	c.Available = c.availableWithin()
+	each := 2 * c.Available
+	c.MaxSteps, c.FaultFor = 2_000_000, 3*each
+	c.Script = func(w *World) {
+		deaf := Fault{"deaf", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+			return deafen(w, int(w.Loop.Now()/each)%len(w.Machines)), true
+		}}
+		for x := range w.Machines {
+			w.Loop.At(w.Loop.Now()+time.Duration(x)*each, func() { w.strike(deaf, w.faultRand, each-time.Second) })
+		}
+	}
 }
 
 // lie makes one clock wrong by more than it claims, by less than messages between nodes would disprove at once, or by more.

@@ -9,6 +9,8 @@
 //	    whenever it is read.
 //	V5  Safety is checked over the whole run. After the last fault the cluster must serve again within a stated virtual
 //	    time (liveness), and its replicas must come to be equal.
+//	V6  While faults last, a range is served by a majority of its voters that is well and connected, within a time that
+//	    follows from the run's timeouts (available.go).
 //
 // A World is the machines, a Fault is what befalls them, a Workload is what clients do and how it is judged; a Config, all
 // of it drawn from the seed, puts them together; Run makes one run of it. docs/simulation.md tells how to use it.

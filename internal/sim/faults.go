@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -29,6 +30,12 @@ var faults = []Fault{
 	{"oneway", oneWay},
 	{"isolate", isolate},
 	{"bridge", bridge},
+	{"deaf", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+		return deafen(w, r.IntN(len(w.Machines))), true
+	}},
+	{"mute", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+		return silence(w, r.IntN(len(w.Machines))), true
+	}},
 	{"weather", badWeather},
 	{"clock", clockFault},
 	{"step", stepClock},
@@ -66,12 +73,11 @@ func (w *World) trouble(end time.Duration, over func()) {
 	// The idle time begins in the middle. What was done to the cluster is undone before.
 	w.idleFrom = (w.Loop.Now() + end - w.Config.Idle) / 2
 	w.idleTo = w.idleFrom + w.Config.Idle
-	var heals []func()
 	heal := func() {
-		for _, h := range heals {
+		for _, h := range w.heals {
 			h()
 		}
-		heals = nil
+		w.heals = nil
 		w.Net.MendAll()
 		w.Net.weather.Loss = 0
 		for i, m := range w.Machines {
@@ -79,6 +85,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 			m.freeze = freeze{}
 			m.Boot()
 		}
+		w.avail.look()
 	}
 	if w.Config.Idle > 0 {
 		w.Loop.At(w.idleFrom, func() {
@@ -102,17 +109,10 @@ func (w *World) trouble(end time.Duration, over func()) {
 			}
 			// Mostly short, now and then longer than every promise and timeout.
 			d := logUniform(r, 20*time.Millisecond, 6*time.Second)
-			if heal, ok := kinds[r.IntN(len(kinds))].Strike(w, r, d); ok && heal != nil {
-				done := false
-				once := func() {
-					if !done {
-						done = true
-						heal()
-					}
-				}
-				heals = append(heals, once)
-				w.Loop.At(w.Loop.Now()+d, once)
+			if w.Config.LongP > 0 && r.Float64() < w.Config.LongP {
+				d = logUniform(r, w.Config.Available/2, 2*w.Config.Available)
 			}
+			w.strike(kinds[r.IntN(len(kinds))], r, d)
 			w.Loop.At(w.Loop.Now()+time.Duration(r.ExpFloat64()*float64(w.Config.FaultEvery)), next)
 		}
 		w.Loop.At(w.Loop.Now(), next)
@@ -122,6 +122,32 @@ func (w *World) trouble(end time.Duration, over func()) {
 		heal()
 		over()
 	})
+}
+
+// strike makes one fault, and heals it after d.
+func (w *World) strike(f Fault, r *rand.Rand, d time.Duration) {
+	w.said = ""
+	heal, ok := f.Strike(w, r, d)
+	if !ok {
+		return
+	}
+	w.struck++
+	n := w.struck
+	w.avail.faults[n] = fmt.Sprintf("%s since %.3f for %s: %s", f.Name, w.Loop.Now().Seconds(), d, w.said)
+	w.avail.look()
+	done := false
+	once := func() {
+		if !done {
+			done = true
+			if heal != nil {
+				heal()
+			}
+			delete(w.avail.faults, n)
+			w.avail.look()
+		}
+	}
+	w.heals = append(w.heals, once)
+	w.Loop.At(w.Loop.Now()+d, once)
 }
 
 // idle reports whether nothing is to happen now.

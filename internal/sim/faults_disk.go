@@ -29,5 +29,5 @@ func slowSyncs(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	}
 	m.slow = logUniform(r, 20*time.Millisecond, 4*time.Second)
 	m.event("disk slow: syncs take up to %s", m.slow)
-	return func() { m.slow = 0 }, true
+	return func() { m.slowUntil, m.slow = w.Loop.Now()+m.slow, 0 }, true
 }

@@ -32,8 +32,10 @@ type Machine struct {
 	illness illness
 	slow    time.Duration // each sync takes up to this much longer
 	stuck   time.Duration // the next one, or the one that is under way, takes this much longer
-	Source  *clock.Sim
-	freeze  freeze
+	// slowUntil is when the last of the slow syncs has ended.
+	slowUntil time.Duration
+	Source    *clock.Sim
+	freeze    freeze
 
 	// The process. All nil while there is none.
 	RT      *eventloop.Runtime
@@ -67,7 +69,9 @@ func (m *Machine) dying() bool { return m.Up() && m.Disk.dead.Load() }
 func (m *Machine) Serving() bool { return m.Up() && m.serving }
 
 func (m *Machine) event(format string, args ...any) {
-	m.w.Trace.Event(m.w.Loop.Now(), m.Name, format, args...)
+	line := fmt.Sprintf(format, args...)
+	m.w.said = m.Name + " " + line
+	m.w.Trace.Event(m.w.Loop.Now(), m.Name, "%s", line)
 }
 
 // Boot starts the process. It is called from the loop.

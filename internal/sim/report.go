@@ -27,9 +27,9 @@ func (r *Result) Line() string {
 	if r.Failed() {
 		state = "FAILED"
 	}
-	return fmt.Sprintf("seed %-6d %-6s %016x  %5.1fs virtual in %5.2fs  %7d steps  ops %d ok %d failed %d unknown  healed in %.1fs",
+	return fmt.Sprintf("seed %-6d %-6s %016x  %5.1fs virtual in %5.2fs  %7d steps  ops %d ok %d failed %d unknown  healed in %.1fs  gap %.1f of %.1fs",
 		r.Config.Seed, state, r.Hash, r.Virtual.Seconds(), r.Real.Seconds(), r.Steps,
-		r.Ops[check.OK], r.Ops[check.Failed], r.Ops[check.Unknown], r.Healed.Seconds())
+		r.Ops[check.OK], r.Ops[check.Failed], r.Ops[check.Unknown], r.Healed.Seconds(), r.Gap.Seconds(), r.Config.Available.Seconds())
 }
 
 // Commit names the source that this program was built from, as far as can be known.

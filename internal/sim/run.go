@@ -21,6 +21,8 @@ type Result struct {
 	Ops     map[check.Outcome]int
 	// Healed is how long after the last fault everything was served again.
 	Healed time.Duration
+	// Gap is the longest time for which a range was not served by a quorum that was well and connected (V6).
+	Gap time.Duration
 
 	// Probes are what the nodes counted.
 	Probes Probes
@@ -80,6 +82,7 @@ func Run(cfg Config, o Options) (res *Result) {
 		}
 		res.Hash, res.Steps, res.Virtual, res.Real = trace.Hash(), w.Loop.Steps(), w.Loop.Now(), time.Since(began)
 		res.Tail, res.Healed, res.Ops = trace.Tail(o.Keep), r.healed, map[check.Outcome]int{}
+		res.Gap = w.avail.gap
 		for _, l := range r.loads {
 			for k, n := range l.Ops() {
 				res.Ops[k] += n
@@ -126,10 +129,14 @@ func (r *run) play() error {
 	if err := r.setup(); err != nil {
 		return err
 	}
-	r.onServing = r.startClients
-	for _, m := range r.present() {
+	r.onServing = func(m *Machine) {
 		r.startClients(m)
+		r.startProber(m)
 	}
+	for _, m := range r.present() {
+		r.onServing(m)
+	}
+	r.avail.start()
 	end := r.Loop.Now() + r.Config.FaultFor + r.Config.Idle
 	over := false
 	r.trouble(end, func() { over = true })
@@ -222,6 +229,7 @@ func (r *run) live(end time.Duration) error {
 // settle ends the clients, reads everything for the last time, and compares the replicas.
 func (r *run) settle() error {
 	r.quiet = true
+	r.avail.stop()
 	busy := func() bool {
 		for _, c := range r.clients {
 			if c.busy() != "" {

@@ -33,6 +33,11 @@ type World struct {
 
 	idleFrom, idleTo time.Duration
 
+	avail  *availability
+	heals  []func() // what undoes the faults that are at work
+	struck int      // faults so far
+	said   string   // the latest line of an event
+
 	alarm atomic.Int32 // something has happened on a disk (Disk)
 }
 
@@ -54,6 +59,7 @@ func newWorld(cfg Config, trace *Trace) *World {
 	for i := range cfg.Nodes {
 		w.Machines = append(w.Machines, newMachine(w, i, cfg.Clocks[i]))
 	}
+	w.avail = newAvailability(w)
 	return w
 }
 
@@ -78,7 +84,8 @@ func (w *World) newClient(m *Machine, name string) *Client {
 }
 
 func (w *World) event(format string, args ...any) {
-	w.Trace.Event(w.Loop.Now(), "world", format, args...)
+	w.said = fmt.Sprintf(format, args...)
+	w.Trace.Event(w.Loop.Now(), "world", "%s", w.said)
 }
 
 // askEvery is how much virtual time passes between two looks at what the world waits for. Some conditions take long to
@@ -95,6 +102,9 @@ func (w *World) runUntil(limit time.Duration, what string, done func() bool) err
 				m.attend()
 			}
 		}
+		if w.avail.err != nil {
+			return true
+		}
 		if w.Loop.Steps() > w.Config.MaxSteps {
 			storm = true
 			return true
@@ -106,6 +116,9 @@ func (w *World) runUntil(limit time.Duration, what string, done func() bool) err
 		return false
 	}) && !done() {
 		return fmt.Errorf("not within %s: %s", limit, what)
+	}
+	if w.avail.err != nil {
+		return w.avail.err
 	}
 	if storm {
 		return fmt.Errorf("after %d steps still not: %s; the cluster does not come to rest", w.Config.MaxSteps, what)

@@ -8,10 +8,14 @@ import (
 )
 
 // runControl makes the run of a negative control with a seed.
-func runControl(name string, seed uint64, trace, steps, logs bool, tail int) bool {
+func runControl(name string, seed uint64, sound, trace, steps, logs bool, tail int) bool {
 	for _, k := range sim.Controls {
 		if k.Name == name {
-			return show(k.Config(seed), trace, steps, logs, tail)
+			cfg := k.Config(seed)
+			if sound {
+				cfg = k.Sound(seed)
+			}
+			return show(cfg, trace, steps, logs, tail)
 		}
 	}
 	fmt.Fprintf(os.Stderr, "simrun: there is no control %q\n", name)

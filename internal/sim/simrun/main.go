@@ -6,7 +6,7 @@
 //	go run ./internal/sim/simrun -seeds 100 -twice       # each of them twice: the traces must be the same
 //	go run ./internal/sim/simrun -seeds 100 -hashes      # one line per seed, to compare with another machine's
 //	go run ./internal/sim/simrun -controls               # what is broken on purpose, and when it is found
-//	go run ./internal/sim/simrun -control NAME -seed 3   # one of these runs again
+//	go run ./internal/sim/simrun -control NAME -seed 3   # one of these runs again, with -sound with nothing broken
 package main
 
 import (
@@ -33,6 +33,7 @@ func main() {
 		twice    = flag.Bool("twice", false, "run each seed twice and compare the traces")
 		controls = flag.Bool("controls", false, "run the negative controls")
 		control  = flag.String("control", "", "with -controls: only this one")
+		sound    = flag.Bool("sound", false, "with -control and -seed: the same run with nothing broken")
 		hashes   = flag.Bool("hashes", false, "print only seeds and the hashes of their traces, in order")
 		probes   = flag.Bool("probes", false, "print how often what was reached")
 		parallel = flag.Int("parallel", runtime.GOMAXPROCS(0), "seeds to run at a time")
@@ -55,7 +56,7 @@ func main() {
 	ok := true
 	switch {
 	case *control != "" && *seed != 0:
-		ok = runControl(*control, *seed, *trace, *steps, *logs, *tail)
+		ok = runControl(*control, *seed, *sound, *trace, *steps, *logs, *tail)
 	case *controls || *control != "":
 		ok = runControls(*control, *seeds)
 	case *seed != 0 && *twice:
