@@ -120,7 +120,8 @@ var Controls = []Control{
 		}},
 	{Name: "no-step-down", Breaks: "unheard.go: a leader that hears no quorum goes on sending heartbeats", Within: 20, Stops: true,
 		Change: func(c *Config) {
-			c.UnsafeReplicas = replica.Unsafe{KeepTicking: true}
+			// Its heartbeats ask for nothing, which would be evidence enough for the others.
+			c.UnsafeReplicas, c.UnsafePromises = replica.Unsafe{KeepTicking: true}, cluster.Unsafe{NoSuspicion: true}
 			deafness(c)
 		}},
 	{Name: "support-to-the-unheard", Breaks: "P8: a store asks for the support of peers that it does not hear", Within: 20, Stops: true,
