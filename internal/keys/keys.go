@@ -3,6 +3,7 @@
 //	\x01 'i' <range id>  <suffix>       state of one replica, by range id (descriptor, applied index); not addressed
 //	\x01 'k' <key>                      lock table: the intent on <key>; belongs to the range that holds <key>
 //	\x01 't' <esc key> <txn id>         transaction records, at the transaction's anchor key; likewise
+//	\x01 's' <name>                     of the store itself (package storage); belongs to no range
 //	\x02 <end key>                      meta: the descriptor of the range that ends there (unversioned)
 //	\x03 <name>                         system: counters, nodes, cluster settings (unversioned)
 //	\x04 ... \xfe                       data (versioned): SQL catalog, tables, indexes

@@ -13,6 +13,7 @@
 //	S4  After the first failed write nothing is acknowledged any more: the error is kept (Failed), told once to
 //	    Options.OnFatal, and returned by every later write. Nor is anything written any more: the disk stays as a crash
 //	    at that moment would have left it.
+//	S5  Log and state are those of one store. Neither is opened without the other, or with another's (pair.go).
 package storage
 
 import (
@@ -99,7 +100,7 @@ func (e *Engines) open(o Options) (err error) {
 	if e.State, err = e.openEngine("state", state); err != nil {
 		return explain(o.Dir, err)
 	}
-	return nil
+	return e.checkPair(o.Deterministic)
 }
 
 // memtables is what the instances' memtables take away from the cache that they are given: of each the one that is written

@@ -53,6 +53,8 @@ func hint(err error) string {
 		return "give --store a directory, new or existing"
 	case errors.Is(err, errNoStoreHere):
 		return "give --store a directory of its own"
+	case errors.Is(err, errLostState), errors.Is(err, errLostLog):
+		return lostHint
 	case errors.Is(err, pebble.ErrCorruption):
 		return damagedHint
 	case errors.Is(err, syscall.EIO):
