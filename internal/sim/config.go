@@ -24,6 +24,12 @@ type Config struct {
 	// Weather is that of the whole network while there are no faults; while there are, messages may also be lost.
 	Weather Weather
 	Loss    float64
+	// Rate is how many bytes a second each link carries, in each direction and each lane, and Room how much may wait for it: as
+	// much as it carries in that time. 0: no limit, and nothing waits.
+	Rate float64
+	Room time.Duration
+	// Damage is the share of messages that arrive damaged while there are faults: their connections end.
+	Damage float64
 	// Far is how much longer every message to or from the first machine takes: it stands in another place.
 	Far time.Duration
 	// Resets: a call to a process that dies or is not there fails at once, as with TCP. Without it callers wait.
@@ -98,6 +104,8 @@ type Config struct {
 	Wrong          func(machine int) bool
 	UnsafePromises cluster.Unsafe
 	DropSync       time.Duration
+	// OneLane: what leases hang on takes the lane of everything else.
+	OneLane bool
 }
 
 // Draw makes the run of a seed. Whole kinds of faults are missing from many runs, so that a rare one is not always
@@ -191,6 +199,19 @@ func Draw(seed uint64) Config {
 	if c.Spill > 0 && c.Queue > 0 { // writers wait with intents laid: where they fill all of a range's places, nobody can read
 		c.Queue = max(c.Queue, int32(4*c.Nodes*c.Clients*len(c.Workloads)))
 	}
+	if r.IntN(3) == 0 {
+		c.Rate, c.Room = logUniformF(r, 2e6, 1e8), logUniform(r, 50*time.Millisecond, 1500*time.Millisecond)
+	}
+	if len(c.Faults) > 0 {
+		if r.IntN(4) == 0 {
+			c.Damage = logUniformF(r, 1e-5, 1e-2)
+		}
+		for _, f := range laterFaults {
+			if r.IntN(4) == 0 {
+				c.Faults = append(c.Faults, f.Name)
+			}
+		}
+	}
 	c.Available = c.availableWithin()
 	if r.IntN(3) == 0 {
 		c.LongP = []float64{0.1, 0.5}[r.IntN(2)]
@@ -253,10 +274,10 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
+	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, links of %.1f MB/s with room for %s, damage %.5f, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
 		"  clocks %s; faults %v every %s for %s (long %.1f), available within %s, idle %s, locking %.1f, spill %d, through %d",
 		c.Nodes, c.Late, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
-		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
+		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.Rate/1e6, c.Room.Round(time.Millisecond), c.Damage, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor.Round(time.Millisecond), c.LongP, c.Available.Round(time.Millisecond), c.Idle, c.Locking, c.Spill, c.Through)
 }
 

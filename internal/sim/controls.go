@@ -23,6 +23,8 @@ type Control struct {
 	// Finds are the kinds that count as found; none: any. With Stops a cluster that stops by an assertion counts too.
 	Finds []check.Kind
 	Stops bool
+	// Shows, if set, says whether it shows in something else that the run came to.
+	Shows func(*Result) bool
 }
 
 // Controls are all of them. The first is the reference: the same runs with nothing broken, which must be clean.
@@ -129,6 +131,18 @@ var Controls = []Control{
 			c.UnsafePromises = cluster.Unsafe{AskUnheard: true}
 			deafness(c)
 		}},
+	{Name: "one-lane", Breaks: "N7 of package rpc: what leases hang on waits behind what is large", Within: 20,
+		Change: func(c *Config) {
+			c.OneLane = true
+			c.Workloads, c.Clients, c.Promise, c.Heartbeat = []string{"register"}, 1, 600*time.Millisecond, 75*time.Millisecond
+			c.Rate, c.Room, c.FaultFor, c.MaxSteps = 10e6, 1500*time.Millisecond, 6*time.Second, 2_000_000
+			c.Script = func(w *World) {
+				for x := range w.Machines {
+					w.flood(x, 0.8)
+				}
+			}
+		},
+		Shows: leasesLost},
 	{Name: "uncertainty", Breaks: "nothing, but promises less: causal reverse", Within: 20,
 		Change: func(c *Config) {
 			c.Orderings = []txn.Ordering{txn.Uncertainty}
@@ -148,6 +162,7 @@ func ControlConfig(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc7))
 	c := Draw(seed)
 	c.Nodes, c.Faults, c.Loss, c.Far, c.Idle, c.Clocks = 3, nil, 0, 0, 0, nil
+	c.Rate, c.Room, c.Damage = 0, 0, 0
 	c.Request, c.MaxSteps = 10*time.Second, 500_000
 	c.StallP, c.Weather.Dup, c.Weather.SpikeP = 0, 0, 0
 	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
@@ -164,6 +179,9 @@ func ControlConfig(seed uint64) Config {
 	}
 	return c
 }
+
+// leasesLost reports whether a leader had to refuse what it was asked, in a run in which no node fails.
+func leasesLost(r *Result) bool { return r.Probes["replica_lease_refused_total"] > 0 }
 
 // lonely cuts one node after another off from the others for longer than promises last, beginning with the first, while
 // clients everywhere go on.
@@ -273,7 +291,7 @@ func (k Control) Run(seed uint64) (res *Result, found bool) {
 // Sound is the same run with every rule in force.
 func (k Control) Sound(seed uint64) Config {
 	c := k.Config(seed)
-	c.Unsafe, c.UnsafeReplicas, c.UnsafePromises = txn.Unsafe{}, replica.Unsafe{}, cluster.Unsafe{}
+	c.Unsafe, c.UnsafeReplicas, c.UnsafePromises, c.OneLane = txn.Unsafe{}, replica.Unsafe{}, cluster.Unsafe{}, false
 	c.MaxSteps *= 4 // what bounds a run that is broken must not end one that is only busy
 	return c
 }
@@ -297,6 +315,9 @@ func (k Control) Try(seeds int) (found uint64, last *Result) {
 }
 
 func (k Control) hit(r *Result) bool {
+	if k.Shows != nil {
+		return k.Shows(r)
+	}
 	if k.Stops && r.Err != nil {
 		return true
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -45,6 +46,12 @@ var faults = []Fault{
 	{joins, join},
 }
 
+// laterFaults are drawn at the end, beside the others: known seeds stay what they are but for them.
+var laterFaults = []Fault{
+	{"dial", cutDials},
+	{"flood", flood},
+}
+
 // The names of faults that others ask for.
 const (
 	slowDisk = "slow-disk"
@@ -62,14 +69,14 @@ func faultNames() (names []string) {
 func (w *World) trouble(end time.Duration, over func()) {
 	r := w.faultRand
 	var kinds []Fault
-	for _, f := range faults {
+	for _, f := range slices.Concat(faults, laterFaults) {
 		for _, name := range w.Config.Faults {
 			if f.Name == name {
 				kinds = append(kinds, f)
 			}
 		}
 	}
-	w.Net.weather.Loss = w.Config.Loss
+	w.Net.weather.Loss, w.Net.damage = w.Config.Loss, w.Config.Damage
 	// The idle time begins in the middle. What was done to the cluster is undone before.
 	w.idleFrom = (w.Loop.Now() + end - w.Config.Idle) / 2
 	w.idleTo = w.idleFrom + w.Config.Idle
@@ -79,7 +86,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 		}
 		w.heals = nil
 		w.Net.MendAll()
-		w.Net.weather.Loss = 0
+		w.Net.weather.Loss, w.Net.damage = 0, 0
 		for i, m := range w.Machines {
 			m.Source.Set(w.Config.Clocks[i])
 			m.freeze = freeze{}
@@ -92,7 +99,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 			w.event("idle until %.0f", w.idleTo.Seconds())
 			heal()
 		})
-		w.Loop.At(w.idleTo, func() { w.Net.weather.Loss = w.Config.Loss })
+		w.Loop.At(w.idleTo, func() { w.Net.weather.Loss, w.Net.damage = w.Config.Loss, w.Config.Damage })
 	}
 	if w.Config.Script != nil {
 		w.Config.Script(w)

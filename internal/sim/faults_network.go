@@ -69,3 +69,42 @@ func badWeather(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	set(&bad)
 	return func() { set(nil) }, true
 }
+
+// cutDials stops what goes over the connections that are dialled to a machine, by one other or by all: they hear it, and it does not
+// hear them.
+func cutDials(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+	x := r.IntN(len(w.Machines))
+	one := -1
+	if r.IntN(2) == 0 {
+		one = (x + 1 + r.IntN(len(w.Machines)-1)) % len(w.Machines)
+	}
+	var from []int
+	for i := range w.Machines {
+		if i != x && (one < 0 || i == one) {
+			from = append(from, i)
+			w.Net.CutDial(i, x)
+		}
+	}
+	w.event("nothing passes that %v dial to %s", from, w.Machines[x].Name)
+	return func() {
+		w.event("%s can be dialled", w.Machines[x].Name)
+		for _, i := range from {
+			w.Net.MendDial(i, x)
+		}
+	}, true
+}
+
+// flood fills most of the room of what one machine sends in the bulk lane, as a snapshot or a large insert does.
+func flood(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+	if w.Net.rate == 0 {
+		return nil, false
+	}
+	x, part := r.IntN(len(w.Machines)), 0.5+r.Float64()/2
+	w.event("%s sends a flood: %.2f of the room is taken", w.Machines[x].Name, part)
+	return w.flood(x, part), true
+}
+
+func (w *World) flood(x int, part float64) (end func()) {
+	w.Net.standing[x] = time.Duration(part * float64(w.Net.room))
+	return func() { delete(w.Net.standing, x) }
+}

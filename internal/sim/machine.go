@@ -48,15 +48,16 @@ type Machine struct {
 	refused map[int]time.Duration // when lost was last called because that machine refused
 	off     bool                  // the power has failed, and there is no system that would refuse connections
 
-	life    int        // counts processes
-	stale   *vfs.MemFS // with Config.DropSync: what a crash leaves
+	ended   time.Duration // when the last process ended
+	life    int           // counts processes
+	stale   *vfs.MemFS    // with Config.DropSync: what a crash leaves
 	serving bool
 	calls   map[uint64]func() // calls that wait for this process: told if it dies
 	callSeq uint64
 }
 
 func newMachine(w *World, i int, c clock.Conditions) *Machine {
-	return &Machine{w: w, Index: i, Name: fmt.Sprint("m", i+1), files: vfs.NewCrashableMem(), Source: clock.NewSim(c, w.Truth)}
+	return &Machine{w: w, Index: i, Name: fmt.Sprint("m", i+1), files: vfs.NewCrashableMem(), ended: -1, Source: clock.NewSim(c, w.Truth)}
 }
 
 // Up reports whether the process exists; it may be paused or not serve yet.
@@ -295,6 +296,8 @@ func copyDisk(d *vfs.MemFS) *vfs.MemFS {
 
 func (m *Machine) end() {
 	m.w.probe(m)
+	m.ended = m.w.Loop.Now()
+	m.w.Net.clearQueues(m.Index)
 	m.RT, m.Disk, m.Clock, m.Node, m.handler, m.lost, m.calls, m.serving = nil, nil, nil, nil, nil, nil, nil, false
 }
 
@@ -317,10 +320,12 @@ func (m *Machine) awaitDeath(fn func()) (forget func()) {
 }
 
 func (m *Machine) tellCallers(calls map[uint64]func()) {
-	for _, id := range slices.Sorted(maps.Keys(calls)) {
+	for _, id := range sortedKeys(calls) {
 		calls[id]()
 	}
 }
+
+func sortedKeys(calls map[uint64]func()) []uint64 { return slices.Sorted(maps.Keys(calls)) }
 
 // handle gives a message to the node.
 func (m *Machine) handle(msg *kv.Message) *kv.Message {

@@ -34,12 +34,13 @@ type Network struct {
 	// cut[from][to]: nothing passes. worse[from][to]: the weather there, if not the general one.
 	cut   [][]bool
 	worse [][]*Weather
+	links
 	// Sent, Lost and Bytes count messages.
 	Sent, Lost, Bytes int
 }
 
 func newNetwork(w *World, n int, weather Weather, rng *rand.Rand) *Network {
-	net := &Network{w: w, rng: rng, newsRng: rand.New(rand.NewPCG(w.Config.Seed, 0x1057)), weather: weather, cut: make([][]bool, n), worse: make([][]*Weather, n)}
+	net := &Network{w: w, rng: rng, newsRng: rand.New(rand.NewPCG(w.Config.Seed, 0x1057)), links: newLinks(w.Config), weather: weather, cut: make([][]bool, n), worse: make([][]*Weather, n)}
 	for i := range n {
 		net.cut[i], net.worse[i] = make([]bool, n), make([]*Weather, n)
 	}
@@ -56,6 +57,8 @@ func (net *Network) MendAll() {
 		clear(net.cut[i])
 		clear(net.worse[i])
 	}
+	clear(net.undials)
+	clear(net.standing)
 }
 
 // delay draws how long a message takes; false if it is lost.
@@ -82,21 +85,31 @@ func (net *Network) delayFrom(rng *rand.Rand, from, to int) (time.Duration, bool
 	return d, !lost && !net.cut[from][to]
 }
 
-// carry takes an encoded message from one machine to another. It is decoded there, at the end of its way.
-func (net *Network) carry(from, to *Machine, data []byte, arrive func(*kv.Message)) {
+// carry takes an encoded message from one machine to another, on a connection that one of them has dialled. It is decoded there,
+// at the end of its way. False: the queue of the sender is full.
+func (net *Network) carry(c conn, from, to *Machine, data []byte, arrive func(*kv.Message)) bool {
 	if from.dying() {
-		return
+		return true
 	}
 	net.Sent++
 	net.Bytes += len(data)
+	now := net.w.Loop.Now()
 	d, ok := net.delay(from.Index, to.Index)
-	if !ok {
+	wait, room := net.enqueue(now, pipe{from.Index, to.Index, c.lane}, len(data), from.Index == c.to)
+	if !room || !ok || net.undialled(c.from, c.to) {
 		net.Lost++
-		return
+		return room
 	}
-	net.w.Loop.At(net.w.Loop.Now()+d, func() {
-		if net.cut[from.Index][to.Index] || !to.Up() {
+	epoch, damaged := net.epoch[c], net.damaged()
+	net.w.Loop.At(now+wait+d, func() {
+		cut := net.cut[from.Index][to.Index] || net.undialled(c.from, c.to)
+		unsent := wait > 0 && from.ended >= now && from.ended < now+wait
+		if cut || unsent || !to.Up() || net.epoch[c] != epoch {
 			net.Lost++
+			return
+		}
+		if damaged {
+			net.reset(c)
 			return
 		}
 		m := new(kv.Message)
@@ -106,6 +119,7 @@ func (net *Network) carry(from, to *Machine, data []byte, arrive func(*kv.Messag
 		net.w.Trace.Message(net.w.Loop.Now(), to.Name, from.Name, kindOf(m), len(data))
 		arrive(m)
 	})
+	return true
 }
 
 // transport is one machine's view of the network, for one of its lives.
@@ -119,6 +133,7 @@ var _ kv.Transport = transport{}
 var (
 	errNoRoute = errors.New("no such node")
 	errReset   = errors.New("connection reset")
+	errFull    = errors.New("the queue to it is full")
 )
 
 // stamp encodes a message as its sender sends it now.
@@ -158,8 +173,9 @@ func (t transport) Send(to kv.NodeID, m *kv.Message) {
 	if net.weather.Dup > 0 && net.rng.Float64() < net.weather.Dup {
 		copies = 2
 	}
+	c := conn{t.m.Index, peer.Index, net.laneOf(m)}
 	for range copies {
-		net.carry(t.m, peer, data, func(msg *kv.Message) {
+		net.carry(c, t.m, peer, data, func(msg *kv.Message) {
 			peer.RT.Go("recv "+kindOf(msg), func() {
 				observe(peer, msg)
 				peer.handle(msg)
@@ -190,10 +206,11 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 		}
 	}
 	data := t.stamp(m, to)
+	c := conn{me.Index, peer.Index, net.laneOf(m)}
 	if net.weather.DupCalls > 0 && net.rng.Float64() < net.weather.DupCalls {
 		late := time.Duration(net.rng.Int64N(int64(net.weather.DupLate)))
 		net.w.Loop.At(net.w.Loop.Now()+late, func() {
-			net.carry(me, peer, data, func(msg *kv.Message) {
+			net.carry(c, me, peer, data, func(msg *kv.Message) {
 				peer.RT.Go("serve again "+kindOf(msg), func() {
 					observe(peer, msg)
 					peer.handle(msg)
@@ -201,7 +218,7 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 			})
 		})
 	}
-	net.carry(me, peer, data, func(msg *kv.Message) {
+	sent := net.carry(c, me, peer, data, func(msg *kv.Message) {
 		peerLife := peer.life
 		peer.RT.Go("serve "+kindOf(msg), func() {
 			observe(peer, msg)
@@ -210,7 +227,7 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 				return // refused: the caller runs into its limit
 			}
 			data := transport{peer, peerLife}.stamp(reply, me.ID)
-			net.carry(peer, me, data, func(msg *kv.Message) {
+			net.carry(c, peer, me, data, func(msg *kv.Message) {
 				if me.life != life {
 					return // the answer to a process that is gone
 				}
@@ -221,6 +238,12 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 			})
 		})
 	})
+	if !sent {
+		return nil, fmt.Errorf("call to %s: %w", peer.Name, errFull)
+	}
+	if net.damage > 0 {
+		defer net.await(c, reset)()
+	}
 	if t.m.w.Config.Resets {
 		forget := peer.awaitDeath(func() {
 			if d, ok := net.delay(peer.Index, me.Index); ok {
@@ -248,7 +271,7 @@ func (net *Network) breakConnections(m *Machine) {
 	}
 	for _, o := range net.w.Machines {
 		if o != m && o.Up() && o.ID != 0 {
-			if d, ok := net.delayFrom(net.newsRng, m.Index, o.Index); ok {
+			if d, ok := net.delayFrom(net.newsRng, m.Index, o.Index); ok && !(net.undialled(m.Index, o.Index) && net.undialled(o.Index, m.Index)) {
 				net.tellLost(o, m, d)
 			}
 		}
@@ -257,7 +280,7 @@ func (net *Network) breakConnections(m *Machine) {
 
 // refuse tells a machine that has sent something to one whose process is not running that it was refused.
 func (net *Network) refuse(from, to *Machine) {
-	if !net.w.Config.Resets || to.off || from.lost == nil || net.cut[to.Index][from.Index] {
+	if !net.w.Config.Resets || to.off || from.lost == nil || net.cut[to.Index][from.Index] || net.undialled(from.Index, to.Index) {
 		return
 	}
 	now := net.w.Loop.Now()

@@ -78,6 +78,8 @@ func TestControls(t *testing.T) {
 			if c := k.Sound(1); c.Honest && c.DropSync == 0 {
 				if res := Run(c, Options{}); res.Failed() {
 					t.Errorf("the same run with nothing broken is not clean:\n%s", res.Problem())
+				} else if k.Shows != nil && k.Shows(res) {
+					t.Error("the same run with nothing broken shows what is to be found")
 				}
 			}
 			found, last := k.Try(k.Within)
@@ -112,6 +114,11 @@ func TestDrawnConfigsAreSound(t *testing.T) {
 	for _, name := range append(faultNames(), workloadNames()...) {
 		if kinds[name] < 60 {
 			t.Errorf("%s is in only %d of 500 runs", name, kinds[name])
+		}
+	}
+	for _, f := range laterFaults {
+		if kinds[f.Name] < 60 {
+			t.Errorf("%s is in only %d of 500 runs", f.Name, kinds[f.Name])
 		}
 	}
 }
