@@ -3,6 +3,7 @@ package rpc
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync/atomic"
 	"time"
@@ -85,6 +86,24 @@ func isTimeout(err error) bool {
 func (c *impatient) stopReading() {
 	c.readEnds.Store(true)
 	_ = c.SetReadDeadline(time.Unix(1, 0))
+}
+
+// hangUp is called when nothing more will be written. After a goodbye (no error) the peer, that has it, ends the connection;
+// if we closed it with something unread, our system would reset it, and the goodbye might be lost.
+func (c *impatient) hangUp(err error) {
+	if tcp, ok := c.Conn.(*net.TCPConn); ok && err == nil && c.writeEnds.Load() && tcp.CloseWrite() == nil {
+		c.readEnds.Store(true)
+		_ = c.SetReadDeadline(time.Now().Add(parting))
+		return
+	}
+	c.Close()
+}
+
+// drain reads what the peer still says until it has ended the connection too, for a short time; then it is closed.
+func (c *impatient) drain() {
+	_ = c.SetReadDeadline(time.Now().Add(parting)) // again: a read may have overwritten it
+	_, _ = io.Copy(io.Discard, c.Conn)
+	c.Close()
 }
 
 // stopWriting gives what is still to be written a last term.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -94,20 +93,14 @@ func TestDamagedLink(t *testing.T) {
 		}
 		return echo(m)
 	}, nil)
-	real, _ := net.get(2)
-	var mu sync.Mutex
-	bad, seen := true, 0
-	link := slowly(t, func() (string, bool) { return real, true }, 0)
-	link.damage = func(b []byte) {
-		mu.Lock()
-		defer mu.Unlock()
+	seen, way := 0, through(t, &net, 2)
+	way.Damage(func(b []byte) {
 		for i := range b {
-			if seen++; bad && seen%7919 == 0 {
+			if seen++; seen%7919 == 0 {
 				b[i] ^= 1 << (seen % 8)
 			}
 		}
-	}
-	net.set(2, link.addr())
+	})
 	damaged := func() float64 { return value(a.m.Damaged) + value(b.m.Damaged) }
 	eventually(t, "damage is noticed ten times", func() bool {
 		for n := range 100 {
@@ -118,9 +111,7 @@ func TestDamagedLink(t *testing.T) {
 		}
 		return damaged() >= 10
 	})
-	mu.Lock()
-	bad = false
-	mu.Unlock()
+	way.Damage(nil)
 	eventually(t, "calls go through again", func() bool {
 		_, err := a.Call(2, ask("x"), time.Second)
 		return err == nil

@@ -12,8 +12,8 @@
 //	    is refused, never left unread. (If it were, Raft's messages would wait in the same socket behind calls that wait for
 //	    Raft.)
 //	N6  A connection that is ended on purpose ends with a goodbye. If one ends without, by the peer's system closing or resetting
-//	    it, or if the peer's system refuses a new one, Options.Lost is told: the peer's process has probably ended. It is
-//	    evidence, not proof: a wrong address is refused as well, and a firewall resets what it likes.
+//	    it, or if the peer's system refuses a new one and the peer has none open to us, Options.Lost is told: the peer's process has
+//	    probably ended. It is evidence, not proof: a wrong address is refused as well, and a firewall resets what it likes.
 //	N7  What leases hang on (heartbeats of stores and of Raft and their answers, closed timestamps, votes; kv.LaneOf) has a
 //	    lane of its own: a connection in each direction, with queue, reader and handlers. What is in the bulk lane neither
 //	    delays nor displaces it.

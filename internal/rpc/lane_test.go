@@ -40,9 +40,7 @@ func TestHeartbeatsPassBulk(t *testing.T) {
 				}
 				return nil
 			}, nil)
-			real, _ := net.get(2)
-			link := slowly(t, func() (string, bool) { return real, true }, 16<<20)
-			net.set(2, link.addr())
+			through(t, &net, 2).Slow(16 << 20)
 			a.Send(2, heartbeat())
 			<-heard // connected
 			for _, n := range tc.load {
@@ -107,9 +105,7 @@ func TestSlowBulkIsNotSilence(t *testing.T) {
 	fast := func(o *Options) { o.Keepalive = 200 * time.Millisecond } // 1.2 s of silence mean death
 	a := node(t, &net, 1, echo, fast)
 	node(t, &net, 2, echo, fast)
-	real, _ := net.get(2)
-	link := slowly(t, func() (string, bool) { return real, true }, 4<<20)
-	net.set(2, link.addr())
+	through(t, &net, 2).Slow(4 << 20)
 	want := make([]byte, 14<<20)
 	m, err := a.Call(2, &kv.Message{Control: &kv.ControlRequest{Arg: want}}, 20*time.Second)
 	if err != nil || m.Control == nil {

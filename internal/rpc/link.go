@@ -24,8 +24,7 @@ type link struct {
 	ctx  context.Context // done when the link is shut
 	stop context.CancelCauseFunc
 
-	since time.Time // when the peer answered our greeting; zero: it has not. The link's own goroutine's, as is bye
-	bye   bool      // the peer says that it ends the connection on purpose
+	since time.Time // when the peer answered our greeting; zero: it has not. The link's own goroutine's
 
 	mu      sync.Mutex
 	pending map[uint64]*pending // nil once the link is shut
@@ -137,7 +136,7 @@ func (l *link) run() {
 	}
 	l.t.noteDamage(l.to, err)
 	if l.peer != nil {
-		if tellsOfEnd(err, !l.since.IsZero()) && !l.bye {
+		if tellsOfEnd(err, !l.since.IsZero()) && (!l.since.IsZero() || !l.t.isServed(l.to)) {
 			l.t.tellLost(l.to)
 		}
 		l.peer.lost(l, err)
@@ -176,8 +175,9 @@ func (l *link) serve() error {
 	defer side.Wait()
 	defer l.stop(errClosed) // ends the pings and, through it, the writer
 	side.Go(func() {
-		defer conn.Close() // ends the reader
-		if err := l.out.writeTo(c, l.t.wrote); err != nil {
+		err := l.out.writeTo(c, l.t.wrote)
+		c.hangUp(err) // ends the reader
+		if err != nil {
 			l.stop(fmt.Errorf("connection to %s broke: %w", l.addr, err))
 		}
 	})
@@ -185,6 +185,8 @@ func (l *link) serve() error {
 	err = l.read(c, node)
 	l.stop(fmt.Errorf("connection to %s broke: %w", l.addr, err))
 	l.part(c)
+	side.Wait()
+	c.drain()
 	return err
 }
 
@@ -254,7 +256,7 @@ func (l *link) read(conn *impatient, node kv.NodeID) error {
 			}
 		case kindBye:
 			f.put()
-			l.bye = true
+			return errParted
 		default:
 			k := f.kind()
 			f.put()

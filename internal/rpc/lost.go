@@ -27,6 +27,19 @@ func onPurpose(err error) bool {
 		errors.Is(err, errDamaged)
 }
 
+// isServed reports whether there is a connection that a node has dialled: if it is only us who cannot reach it, its address is
+// wrong.
+func (t *Transport) isServed(node kv.NodeID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for a := range t.served {
+		if a.from == node && !a.ended.Load() {
+			return true
+		}
+	}
+	return false
+}
+
 // tellLost passes it on (N6).
 func (t *Transport) tellLost(node kv.NodeID) {
 	if node == 0 || t.quit.Err() != nil {

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -78,7 +79,7 @@ func (p *peer) lost(l *link, err error) {
 		return
 	}
 	p.retryAt = time.Time{}
-	if !l.bye && !onPurpose(err) {
+	if !errors.Is(err, errParted) && !onPurpose(err) {
 		_, _ = p.connectLocked() // its failure is kept in lastErr, or says that we are closing
 	}
 }

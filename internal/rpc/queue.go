@@ -15,6 +15,7 @@ import (
 var (
 	errQueueFull = errors.New("the queue to it is full")
 	errClosed    = errors.New("the connection is closed")
+	errParted    = errors.New("the peer has ended it")
 )
 
 // queue holds the frames of one direction of one connection until they are written, in order, with the delay that is

@@ -22,8 +22,8 @@ type accepted struct {
 	lane kv.Lane
 	from kv.NodeID
 	told time.Time // when the peer was last told that it is heard; the reader's
-	bye  bool      // the peer says that it ends the connection on purpose; the reader's
 
+	ended        atomic.Bool    // nothing more comes
 	handlers     sync.WaitGroup // added to by the reader alone, which has ended when it is waited for
 	calls, sends atomic.Int64   // being handled
 }
@@ -80,15 +80,17 @@ func (t *Transport) serve(conn net.Conn) {
 	var broke error // why nothing can be written
 	writer.Go(func() {
 		broke = a.out.writeTo(a.conn, t.wrote)
-		conn.Close() // ends the reader
+		a.conn.hangUp(broke) // ends the reader
 		a.out.discard()
 	})
 	err = a.read()
+	a.ended.Store(true)
 	if a.conn.readEnds.Load() {
 		a.awaitHandlers()
 		a.conn.stopWriting(drain)
 		a.out.closeWith(byeFrame()) // the answers in it still leave
 		writer.Wait()
+		a.conn.drain()
 		return
 	}
 	if onPurpose(err) {
@@ -99,12 +101,13 @@ func (t *Transport) serve(conn net.Conn) {
 		a.out.discard()
 	}
 	writer.Wait()
+	a.conn.drain()
 	if errors.Is(err, net.ErrClosed) {
 		err = broke
 	}
 	t.noteDamage(a.from, err)
 	t.o.Log.Debug("a peer's connection ended", "node", a.from, "lane", a.lane, "err", err)
-	if !a.bye && tellsOfEnd(err, true) {
+	if tellsOfEnd(err, true) {
 		t.tellLost(a.from)
 	}
 	a.awaitHandlers()
@@ -178,7 +181,7 @@ func (a *accepted) read() error {
 			a.pong(time.Now())
 		case kindBye:
 			f.put()
-			a.bye = true
+			return errParted
 		default:
 			k := f.kind()
 			f.put()

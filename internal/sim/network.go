@@ -244,6 +244,13 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 	if net.damage > 0 {
 		defer net.await(c, reset)()
 	}
+	if net.undialled(c.from, c.to) {
+		defer me.RT.After(silence, func() {
+			if net.undialled(c.from, c.to) {
+				reset()
+			}
+		})()
+	}
 	if t.m.w.Config.Resets {
 		forget := peer.awaitDeath(func() {
 			if d, ok := net.delay(peer.Index, me.Index); ok {
@@ -258,6 +265,9 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 	}
 	return msg, nil
 }
+
+// silence is after how long package rpc gives up a connection on which it hears nothing (N9).
+const silence = 3 * time.Second
 
 // refuseAfter is how often a node tries to connect to a machine where its peer's process is not running (package rpc: at
 // most that long between two tries).
