@@ -45,9 +45,10 @@ func (m *marker) changed() bool {
 	return false
 }
 
-// same reports whether the two look at the same page for the same numbers.
+// same reports whether the two look at the same page for the same numbers, by one mapping or by two.
 func (m *marker) same(o *marker) bool {
-	return m.page.file == o.page.file && m.wasDisruption == o.wasDisruption && m.wasGeneration == o.wasGeneration
+	page := m.page == o.page || m.page.file != (fileID{}) && m.page.file == o.page.file
+	return page && m.wasDisruption == o.wasDisruption && m.wasGeneration == o.wasGeneration
 }
 
 // join is a marker that has changed if either of two has.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,6 +36,11 @@ type Sim struct {
 	since Instant // true time since which now holds; 0: it has not been used yet
 	plan  []planned
 	reads int64
+
+	page       *sharedPage // the hypervisor's; nil: there is none (Mark)
+	everywhere bool        // readers look at it, not only the poller
+	disruption uint64      // its marker
+	told       uint64      // what the source has told of it
 
 	monoBase, monoExtra time.Duration // see Mono
 	monoOf              func() time.Duration
@@ -100,15 +106,42 @@ func (s *Sim) Read(h *Host) (Sample, error) {
 		return Sample{}, fmt.Errorf("the simulated source is lost")
 	}
 	s.reads++
+	if s.told != s.disruption {
+		s.told = s.disruption
+		return Sample{State: Disrupted, Update: s.reads, Why: "the simulated hypervisor says so"}, nil
+	}
 	shift, bound := s.now.error(p.Earliest.Sub(s.since))
 	state := s.now.State
 	if state == Unknown {
 		state = Synchronized
 	}
-	return Sample{
+	sample := Sample{
 		State: state, Mono: p.Mono, Earliest: p.Earliest.Add(shift - bound), Latest: p.Latest.Add(shift + bound),
 		Rate: s.rate(), Update: s.reads, Why: s.why(),
-	}, nil
+	}
+	if s.everywhere {
+		sample.marker = s.page.marker(vmPage{disruption: s.disruption})
+	}
+	return sample, nil
+}
+
+// Mark gives the simulated machine a hypervisor that tells of disruptions (Disrupt). With everywhere its marker is looked at with
+// every reading, as in production; without it by the poller alone, which leaves up to a poll's worth of false readings: that is for
+// negative controls.
+func (s *Sim) Mark(everywhere bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.page, s.everywhere = &sharedPage{words: new([vmclockBytes / 8]uint64)}, everywhere
+}
+
+// Disrupt is what a hypervisor does before a machine runs again that has lost time. Without Mark nobody is told.
+func (s *Sim) Disrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.page != nil {
+		s.disruption++
+		atomic.StoreUint64(&s.page.words[vmclockMarker/8], swapLittle(s.disruption))
+	}
 }
 
 // error is the shift and the half width after the conditions have held for d.

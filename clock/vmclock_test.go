@@ -153,6 +153,28 @@ func TestVMClockGone(t *testing.T) {
 	m.poll("")
 }
 
+// A simulated machine with a hypervisor: what a simulation relies on.
+func TestSimulatedHypervisor(t *testing.T) {
+	for _, everywhere := range []bool{true, false} {
+		w := &world{}
+		c, s := w.clock(t, Conditions{Bound: time.Millisecond}, Options{})
+		s.Disrupt() // it has no hypervisor that could tell
+		_ = c.Poll()
+		must(t, c)
+		s.Mark(everywhere)
+		_ = c.Poll()
+		must(t, c)
+		s.Disrupt()
+		if _, err := c.Now(); (err == ErrDisrupted) != everywhere {
+			t.Errorf("readers look at the marker: %v; %v", everywhere, err)
+		}
+		_ = c.Poll()
+		refuses(t, c, ErrDisrupted)
+		_ = c.Poll()
+		must(t, c)
+	}
+}
+
 func TestVMClockOptions(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "vmclock0")
 	asked := vmclock{path: missing}

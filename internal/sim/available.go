@@ -72,10 +72,10 @@ type watched struct {
 // availableWithin is how long after the beginning of the conditions a range may take to be served. The terms are
 //
 //   - promises: a promise lasts for up to Promise from when it is asked for, and a node that was restarted waits for the end of
-//     what it may have promised before, its high water, which is up to Promise higher. Bounds of clocks lengthen that, once
+//     what it may have promised before, its high water, which is up to 2 s higher. Bounds of clocks lengthen that, once
 //     at the one who promises and once at the one who was promised;
-//   - elections: some ticks until the silence of a leader is noticed, some more between campaigns that fail, of which there may
-//     be a few;
+//   - elections: a second until the silence of a store is noticed, some ticks until that of a leader is, some more between
+//     campaigns that fail, of which there may be a few;
 //   - requests: callers that wait for an answer which does not come notice the silence of a node after some heartbeats, and then
 //     try others; a transaction takes some round trips and syncs, and waits for its commit timestamp to be past;
 //   - what is lost has to be sent again, at the next heartbeat or the next try.
@@ -88,13 +88,17 @@ func (c *Config) availableWithin() time.Duration {
 	if c.Weather.SpikeP > 0 {
 		trip += c.Weather.Spike / 2
 	}
-	x := 2*(c.Promise+2*bound) + 20*c.Tick + 16*c.Heartbeat + 10*(trip+10*c.Disk) + 2*time.Second
+	if c.Rate > 0 {
+		trip += 2 * c.Room
+	}
+	x := 2*(c.Promise+2*bound) + 30*c.Tick + 16*c.Heartbeat + 10*(trip+10*c.Disk) + 5*time.Second
 	if c.StallP > 0 {
 		x += time.Duration(float64(200*c.Stall) * c.StallP)
 	}
 	if c.Loss > 0 {
 		x += time.Duration(c.Loss * float64(100*time.Second))
 	}
+	x += time.Duration(c.Damage * float64(500*time.Second))
 	return x
 }
 
@@ -149,7 +153,7 @@ func (a *availability) look() {
 
 // well reports whether nothing is wrong with a machine.
 func (m *Machine) well() bool {
-	return m.Serving() && !m.dying() && !m.RT.Paused() && m.illness.now() == "" && m.slow == 0 && m.w.Loop.Now() >= m.slowUntil && m.goodClock()
+	return m.Serving() && !m.dying() && !m.RT.Paused() && m.illness.now() == "" && m.slow == 0 && m.still.until == 0 && m.w.Loop.Now() >= m.slowUntil && m.goodClock()
 }
 
 // goodClock reports whether the machine's clock is as it was drawn, and honest.
@@ -160,7 +164,7 @@ func (m *Machine) goodClock() bool {
 
 // fine reports whether two machines are connected in both directions, on every lane, as well as any two.
 func (net *Network) fine(a, b int) bool {
-	return !net.cut[a][b] && !net.cut[b][a] && net.worse[a][b] == nil && net.worse[b][a] == nil
+	return net.Connected(a, b) && net.worse[a][b] == nil && net.worse[b][a] == nil
 }
 
 // learn takes in the newest descriptors. A machine that is paused or about to die knows them as well as any.

@@ -37,6 +37,8 @@ type Config struct {
 	// Clocks holds the conditions of each machine's clock; Honest says that all of them keep their bounds.
 	Clocks []clock.Conditions
 	Honest bool
+	// Marker is what the hypervisor tells suspended machines; anything but the zero value is for negative controls.
+	Marker Marker
 
 	// Disk is how long a sync takes, a tenth of them up to ten times as long.
 	Disk time.Duration
@@ -206,12 +208,13 @@ func Draw(seed uint64) Config {
 		if r.IntN(4) == 0 {
 			c.Damage = logUniformF(r, 1e-5, 1e-2)
 		}
-		for _, f := range laterFaults {
-			if r.IntN(4) == 0 {
-				c.Faults = append(c.Faults, f.Name)
+		for _, f := range laterFaultNames() {
+			if r.IntN(3) == 0 {
+				c.Faults = append(c.Faults, f)
 			}
 		}
 	}
+	c.drawUnequalClocks(r)
 	c.Available = c.availableWithin()
 	if r.IntN(3) == 0 {
 		c.LongP = []float64{0.1, 0.5}[r.IntN(2)]
@@ -251,6 +254,21 @@ func (c *Config) drawClocks(r *rand.Rand) {
 			offset = time.Duration(math.Copysign(float64(eps), float64(offset)))
 		}
 		c.Clocks = append(c.Clocks, clock.Conditions{Offset: offset, Bound: eps, Drift: r.Int64N(40_000) - 20_000})
+	}
+}
+
+// drawUnequalClocks sets bounds of 0.05, 1 and 50 ms beside each other in one run of three, each off by up to all of it. The ratchet
+// then carries much from the narrow to the wide.
+func (c *Config) drawUnequalClocks(r *rand.Rand) {
+	if r.IntN(3) > 0 {
+		return
+	}
+	bounds := []time.Duration{50 * time.Microsecond, time.Millisecond, 50 * time.Millisecond}
+	first := r.IntN(len(bounds))
+	for i := range c.Clocks {
+		eps := bounds[(first+i)%len(bounds)]
+		off := []time.Duration{-eps, 0, eps, time.Duration((2*r.Float64() - 1) * float64(eps))}[r.IntN(4)]
+		c.Clocks[i] = clock.Conditions{Offset: off, Bound: eps, Drift: c.Clocks[i].Drift}
 	}
 }
 

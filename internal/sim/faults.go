@@ -50,6 +50,7 @@ var faults = []Fault{
 var laterFaults = []Fault{
 	{"dial", cutDials},
 	{"flood", flood},
+	{"suspend", suspendMachine},
 }
 
 // The names of faults that others ask for.
@@ -60,6 +61,14 @@ const (
 
 func faultNames() (names []string) {
 	for _, f := range faults {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// laterFaultNames are drawn one by one.
+func laterFaultNames() (names []string) {
+	for _, f := range laterFaults {
 		names = append(names, f.Name)
 	}
 	return names

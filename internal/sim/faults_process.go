@@ -76,6 +76,22 @@ func freezeAtReading(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	return nil, true
 }
 
+// suspendMachine suspends a virtual machine, as it is or after one of its next readings of the monotonic clock.
+func suspendMachine(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+	m := choose(w, r, func(m *Machine) bool { return m.Up() && !m.RT.Paused() })
+	if m == nil {
+		return nil, false
+	}
+	unmeasured := logUniform(r, time.Millisecond, 2*time.Second)
+	if r.IntN(2) == 0 {
+		m.freeze = freeze{after: r.IntN(100), d: d, suspend: true, unmeasured: unmeasured}
+		return nil, true
+	}
+	m.event("suspended for %s", d)
+	m.Suspend(d, unmeasured)
+	return nil, true
+}
+
 // crashAtSync lets the power of a machine fail at one of its next syncs: before that has any effect, or just after.
 func crashAtSync(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	m := choose(w, r, (*Machine).Up)

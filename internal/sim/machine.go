@@ -36,6 +36,8 @@ type Machine struct {
 	slowUntil time.Duration
 	Source    *clock.Sim
 	freeze    freeze
+	still     suspension
+	stood     time.Duration // for how long the monotonic clock has stood still, up to now
 
 	// The process. All nil while there is none.
 	RT      *eventloop.Runtime
@@ -49,6 +51,7 @@ type Machine struct {
 	off     bool                  // the power has failed, and there is no system that would refuse connections
 
 	ended   time.Duration // when the last process ended
+	lied    bool          // its clock was outside its bound once
 	life    int           // counts processes
 	stale   *vfs.MemFS    // with Config.DropSync: what a crash leaves
 	serving bool
@@ -57,7 +60,11 @@ type Machine struct {
 }
 
 func newMachine(w *World, i int, c clock.Conditions) *Machine {
-	return &Machine{w: w, Index: i, Name: fmt.Sprint("m", i+1), files: vfs.NewCrashableMem(), ended: -1, Source: clock.NewSim(c, w.Truth)}
+	m := &Machine{w: w, Index: i, Name: fmt.Sprint("m", i+1), files: vfs.NewCrashableMem(), ended: -1, Source: clock.NewSim(c, w.Truth)}
+	if w.Config.Marker != NoMarker {
+		m.Source.Mark(w.Config.Marker == MarkerInReadings)
+	}
+	return m
 }
 
 // Up reports whether the process exists; it may be paused or not serve yet.
@@ -97,7 +104,7 @@ func (m *Machine) Boot() {
 	m.off, m.refused = false, map[int]time.Duration{}
 	m.RT, m.Disk, m.Engines = m.w.Loop.Runtime(m.Name), disk, eng
 	m.calls = map[uint64]func(){}
-	mono := m.Source.Mono(m.w.Loop.Now)
+	mono := m.Source.Mono(m.monotonic)
 	m.Clock = clock.New(m.Source, clock.Options{Mono: func() time.Duration {
 		now := mono()
 		m.freeze.reading(m)
@@ -295,6 +302,7 @@ func copyDisk(d *vfs.MemFS) *vfs.MemFS {
 }
 
 func (m *Machine) end() {
+	m.runAgain()
 	m.w.probe(m)
 	m.ended = m.w.Loop.Now()
 	m.w.Net.clearQueues(m.Index)

@@ -245,7 +245,7 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 		defer net.await(c, reset)()
 	}
 	if net.undialled(c.from, c.to) {
-		defer me.RT.After(silence, func() {
+		defer me.RT.After(connSilence, func() {
 			if net.undialled(c.from, c.to) {
 				reset()
 			}
@@ -266,8 +266,8 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 	return msg, nil
 }
 
-// silence is after how long package rpc gives up a connection on which it hears nothing (N9).
-const silence = 3 * time.Second
+// connSilence is after how long package rpc gives up a connection on which it hears nothing (N9).
+const connSilence = 3 * time.Second
 
 // refuseAfter is how often a node tries to connect to a machine where its peer's process is not running (package rpc: at
 // most that long between two tries).

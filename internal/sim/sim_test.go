@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,7 +112,7 @@ func TestDrawnConfigsAreSound(t *testing.T) {
 			kinds[f]++
 		}
 	}
-	for _, name := range append(faultNames(), workloadNames()...) {
+	for _, name := range slices.Concat(faultNames(), laterFaultNames(), workloadNames()) {
 		if kinds[name] < 60 {
 			t.Errorf("%s is in only %d of 500 runs", name, kinds[name])
 		}

@@ -10,6 +10,8 @@
 //	    and its messages arrive meanwhile, as they do in a kernel, and are seen when it goes on. No task notices the
 //	    pause except by reading a clock.
 //	E5  A task that runs forever at one instant is a bug of the code under test: the loop panics and names it.
+//	E6  A suspended runtime (a virtual machine that does not run) is paused, and its own clock stands still: Now and its timers
+//	    go on from where they were.
 package eventloop
 
 import (
@@ -183,6 +185,8 @@ type Runtime struct {
 	pausedUntil time.Duration
 	held        []*task // ready, but the runtime is paused
 	midway      *task   // paused while it ran
+
+	stood time.Duration // for how long its clock has stood still (E6)
 }
 
 var _ rt.Runtime = (*Runtime)(nil)
@@ -238,8 +242,8 @@ func block(t *task) {
 	}
 }
 
-// Now is the loop's virtual time.
-func (r *Runtime) Now() time.Duration { return r.l.now }
+// Now is the loop's virtual time, less what the runtime was suspended for.
+func (r *Runtime) Now() time.Duration { return r.l.now - r.stood }
 
 // Uint64 draws from the loop's seed.
 func (r *Runtime) Uint64() uint64 { return r.l.rng.Uint64() }
@@ -247,7 +251,7 @@ func (r *Runtime) Uint64() uint64 { return r.l.rng.Uint64() }
 // Sleep suspends the task for d of virtual time.
 func (r *Runtime) Sleep(d time.Duration) {
 	t := r.current()
-	r.l.push(&timer{at: r.l.now + d, fire: func() { r.l.makeReady(t) }})
+	r.l.push(&timer{at: r.l.now + d, of: r, fire: func() { r.l.makeReady(t) }})
 	block(t)
 }
 
@@ -256,7 +260,7 @@ func (r *Runtime) After(d time.Duration, fn func()) (stop func() bool) {
 	if r.dead {
 		return func() bool { return false }
 	}
-	tm := &timer{at: r.l.now + d, fire: func() { r.Go("after", fn) }}
+	tm := &timer{at: r.l.now + d, of: r, fire: func() { r.Go("after", fn) }}
 	r.l.push(tm)
 	return func() bool { return r.l.cancel(tm) }
 }

@@ -1,6 +1,9 @@
 package eventloop
 
-import "time"
+import (
+	"container/heap"
+	"time"
+)
 
 // Pause keeps the runtime's tasks from running until virtual time until (E4). A second pause can only extend the first.
 // It is called from the loop or from a task of another runtime.
@@ -22,6 +25,44 @@ func (r *Runtime) PauseHere(until time.Duration) bool {
 	}
 	r.midway = t
 	block(t)
+	return true
+}
+
+// Suspend is Pause with the runtime's clock standing still (E6). It does nothing, and returns false, if the runtime is paused
+// already.
+func (r *Runtime) Suspend(until time.Duration) bool {
+	if r.Paused() {
+		return false
+	}
+	r.Pause(until)
+	return r.stand(until)
+}
+
+// SuspendHere is PauseHere with the runtime's clock standing still (E6).
+func (r *Runtime) SuspendHere(until time.Duration) bool {
+	t := r.l.cur
+	if t == nil || t.r != r || t.dead || r.Paused() || !r.hold(until) {
+		return false
+	}
+	r.stand(until)
+	r.midway = t
+	block(t)
+	return true
+}
+
+// stand puts off what goes by the runtime's clock.
+func (r *Runtime) stand(until time.Duration) bool {
+	d := until - r.l.now
+	if r.dead || d <= 0 {
+		return false
+	}
+	r.stood += d
+	for _, t := range r.l.timers {
+		if t.of == r {
+			t.at += d
+		}
+	}
+	heap.Init(&r.l.timers)
 	return true
 }
 

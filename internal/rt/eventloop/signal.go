@@ -43,7 +43,7 @@ func (s *signal) Wait(limit time.Duration) bool {
 		block(t)
 		return true
 	}
-	tm := &timer{at: s.r.l.now + limit, fire: func() { s.r.l.makeReady(t) }}
+	tm := &timer{at: s.r.l.now + limit, of: s.r, fire: func() { s.r.l.makeReady(t) }}
 	s.r.l.push(tm)
 	block(t)
 	s.r.l.cancel(tm)
@@ -59,6 +59,7 @@ type timer struct {
 	at    time.Duration
 	seq   uint64
 	index int
+	of    *Runtime // whose clock it goes by; nil: the loop's
 	fire  func()
 }
 
