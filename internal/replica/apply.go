@@ -108,8 +108,8 @@ func (a *application) command(c *command, change *raftpb.ConfChangeV2) error {
 		c.Batch = nil // the next command's takes its place
 	}
 	if c.LowWater != nil {
-		r.low = r.low.Forward(c.LowWater.timestamp())
-		if err := putLow(a.b, r.id, r.low); err != nil {
+		r.low.raise(c.LowWater)
+		if err := putLow(a.b, r.id, &r.low); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 )
 
 //go:generate go run github.com/tinylib/msgp@v1.6.5 -file=command.go -tests=false -io=false -unexported -o=command_gen.go
+//go:generate go run github.com/tinylib/msgp@v1.6.5 -file=lowwater.go -tests=false -io=false -unexported -o=lowwater_gen.go
 //msgp:clearomitted
 
 // command is what an entry of the log carries: the effect of a request, evaluated. Applying it is deterministic and dumb.
@@ -31,12 +32,6 @@ type splitCommand struct {
 	Key   kv.Key     `msg:"k"`
 	Right kv.RangeID `msg:"r"`
 	Low   lowWater   `msg:"l"` // no lower than anything served in the right half
-}
-
-// lowWater is a timestamp as it is kept: no lease that begins later serves a write at or below it (L3).
-type lowWater struct {
-	Wall    int64  `msg:"w"`
-	Logical uint32 `msg:"l,omitempty"`
 }
 
 // The first byte of an encoded command, of a descriptor and of everything else that replicas keep.

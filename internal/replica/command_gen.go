@@ -62,9 +62,26 @@ func (z *command) MarshalMsg(b []byte) (o []byte, err error) {
 			if z.Split == nil {
 				o = msgp.AppendNil(o)
 			} else {
-				o, err = z.Split.MarshalMsg(o)
+				// map header, size 3
+				// string "k"
+				o = append(o, 0x83, 0xa1, 0x6b)
+				o, err = z.Split.Key.MarshalMsg(o)
 				if err != nil {
-					err = msgp.WrapError(err, "Split")
+					err = msgp.WrapError(err, "Split", "Key")
+					return
+				}
+				// string "r"
+				o = append(o, 0xa1, 0x72)
+				o, err = z.Split.Right.MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Split", "Right")
+					return
+				}
+				// string "l"
+				o = append(o, 0xa1, 0x6c)
+				o, err = z.Split.Low.MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Split", "Low")
 					return
 				}
 			}
@@ -88,27 +105,10 @@ func (z *command) MarshalMsg(b []byte) (o []byte, err error) {
 			if z.LowWater == nil {
 				o = msgp.AppendNil(o)
 			} else {
-				// check for omitted fields
-				zb0002Len := uint32(2)
-				var zb0002Mask uint8 /* 2 bits */
-				_ = zb0002Mask
-				if z.LowWater.Logical == 0 {
-					zb0002Len--
-					zb0002Mask |= 0x2
-				}
-				// variable map header, size zb0002Len
-				o = append(o, 0x80|uint8(zb0002Len))
-
-				// skip if no fields are to be emitted
-				if zb0002Len != 0 {
-					// string "w"
-					o = append(o, 0xa1, 0x77)
-					o = msgp.AppendInt64(o, z.LowWater.Wall)
-					if (zb0002Mask & 0x2) == 0 { // if not omitted
-						// string "l"
-						o = append(o, 0xa1, 0x6c)
-						o = msgp.AppendUint32(o, z.LowWater.Logical)
-					}
+				o, err = z.LowWater.MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "LowWater")
+					return
 				}
 			}
 		}
@@ -178,10 +178,45 @@ func (z *command) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.Split == nil {
 					z.Split = new(splitCommand)
 				}
-				bts, err = z.Split.UnmarshalMsg(bts)
+				var zb0002 uint32
+				zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "Split")
 					return
+				}
+				for zb0002 > 0 {
+					zb0002--
+					field, bts, err = msgp.ReadMapKeyZC(bts)
+					if err != nil {
+						err = msgp.WrapError(err, "Split")
+						return
+					}
+					switch msgp.UnsafeString(field) {
+					case "k":
+						bts, err = z.Split.Key.UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Split", "Key")
+							return
+						}
+					case "r":
+						bts, err = z.Split.Right.UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Split", "Right")
+							return
+						}
+					case "l":
+						bts, err = z.Split.Low.UnmarshalMsg(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Split", "Low")
+							return
+						}
+					default:
+						bts, err = msgp.Skip(bts)
+						if err != nil {
+							err = msgp.WrapError(err, "Split")
+							return
+						}
+					}
 				}
 			}
 			zb0001Mask |= 0x2
@@ -214,48 +249,11 @@ func (z *command) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				if z.LowWater == nil {
 					z.LowWater = new(lowWater)
 				}
-				var zb0002 uint32
-				zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+				bts, err = z.LowWater.UnmarshalMsg(bts)
 				if err != nil {
 					err = msgp.WrapError(err, "LowWater")
 					return
 				}
-				var zb0002Mask uint8 /* 1 bits */
-				_ = zb0002Mask
-				for zb0002 > 0 {
-					zb0002--
-					field, bts, err = msgp.ReadMapKeyZC(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "LowWater")
-						return
-					}
-					switch msgp.UnsafeString(field) {
-					case "w":
-						z.LowWater.Wall, bts, err = msgp.ReadInt64Bytes(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "LowWater", "Wall")
-							return
-						}
-					case "l":
-						z.LowWater.Logical, bts, err = msgp.ReadUint32Bytes(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "LowWater", "Logical")
-							return
-						}
-						zb0002Mask |= 0x1
-					default:
-						bts, err = msgp.Skip(bts)
-						if err != nil {
-							err = msgp.WrapError(err, "LowWater")
-							return
-						}
-					}
-				}
-				// Clear omitted fields.
-				if (zb0002Mask & 0x1) == 0 {
-					z.LowWater.Logical = 0
-				}
-
 			}
 			zb0001Mask |= 0x8
 		default:
@@ -291,7 +289,7 @@ func (z *command) Msgsize() (s int) {
 	if z.Split == nil {
 		s += msgp.NilSize
 	} else {
-		s += z.Split.Msgsize()
+		s += 1 + 2 + z.Split.Key.Msgsize() + 2 + z.Split.Right.Msgsize() + 2 + z.Split.Low.Msgsize()
 	}
 	s += 2
 	if z.Desc == nil {
@@ -303,92 +301,8 @@ func (z *command) Msgsize() (s int) {
 	if z.LowWater == nil {
 		s += msgp.NilSize
 	} else {
-		s += 1 + 2 + msgp.Int64Size + 2 + msgp.Uint32Size
+		s += z.LowWater.Msgsize()
 	}
-	return
-}
-
-// MarshalMsg implements msgp.Marshaler
-func (z lowWater) MarshalMsg(b []byte) (o []byte, err error) {
-	o = msgp.Require(b, z.Msgsize())
-	// check for omitted fields
-	zb0001Len := uint32(2)
-	var zb0001Mask uint8 /* 2 bits */
-	_ = zb0001Mask
-	if z.Logical == 0 {
-		zb0001Len--
-		zb0001Mask |= 0x2
-	}
-	// variable map header, size zb0001Len
-	o = append(o, 0x80|uint8(zb0001Len))
-
-	// skip if no fields are to be emitted
-	if zb0001Len != 0 {
-		// string "w"
-		o = append(o, 0xa1, 0x77)
-		o = msgp.AppendInt64(o, z.Wall)
-		if (zb0001Mask & 0x2) == 0 { // if not omitted
-			// string "l"
-			o = append(o, 0xa1, 0x6c)
-			o = msgp.AppendUint32(o, z.Logical)
-		}
-	}
-	return
-}
-
-// UnmarshalMsg implements msgp.Unmarshaler
-func (z *lowWater) UnmarshalMsg(bts []byte) (o []byte, err error) {
-	var field []byte
-	_ = field
-	var zb0001 uint32
-	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
-	if err != nil {
-		err = msgp.WrapError(err)
-		return
-	}
-	var zb0001Mask uint8 /* 1 bits */
-	_ = zb0001Mask
-	for zb0001 > 0 {
-		zb0001--
-		field, bts, err = msgp.ReadMapKeyZC(bts)
-		if err != nil {
-			err = msgp.WrapError(err)
-			return
-		}
-		switch msgp.UnsafeString(field) {
-		case "w":
-			z.Wall, bts, err = msgp.ReadInt64Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Wall")
-				return
-			}
-		case "l":
-			z.Logical, bts, err = msgp.ReadUint32Bytes(bts)
-			if err != nil {
-				err = msgp.WrapError(err, "Logical")
-				return
-			}
-			zb0001Mask |= 0x1
-		default:
-			bts, err = msgp.Skip(bts)
-			if err != nil {
-				err = msgp.WrapError(err)
-				return
-			}
-		}
-	}
-	// Clear omitted fields.
-	if (zb0001Mask & 0x1) == 0 {
-		z.Logical = 0
-	}
-
-	o = bts
-	return
-}
-
-// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
-func (z lowWater) Msgsize() (s int) {
-	s = 1 + 2 + msgp.Int64Size + 2 + msgp.Uint32Size
 	return
 }
 
@@ -412,27 +326,10 @@ func (z *splitCommand) MarshalMsg(b []byte) (o []byte, err error) {
 	}
 	// string "l"
 	o = append(o, 0xa1, 0x6c)
-	// check for omitted fields
-	zb0002Len := uint32(2)
-	var zb0002Mask uint8 /* 2 bits */
-	_ = zb0002Mask
-	if z.Low.Logical == 0 {
-		zb0002Len--
-		zb0002Mask |= 0x2
-	}
-	// variable map header, size zb0002Len
-	o = append(o, 0x80|uint8(zb0002Len))
-
-	// skip if no fields are to be emitted
-	if zb0002Len != 0 {
-		// string "w"
-		o = append(o, 0xa1, 0x77)
-		o = msgp.AppendInt64(o, z.Low.Wall)
-		if (zb0002Mask & 0x2) == 0 { // if not omitted
-			// string "l"
-			o = append(o, 0xa1, 0x6c)
-			o = msgp.AppendUint32(o, z.Low.Logical)
-		}
+	o, err = z.Low.MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Low")
+		return
 	}
 	return
 }
@@ -468,48 +365,11 @@ func (z *splitCommand) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 		case "l":
-			var zb0002 uint32
-			zb0002, bts, err = msgp.ReadMapHeaderBytes(bts)
+			bts, err = z.Low.UnmarshalMsg(bts)
 			if err != nil {
 				err = msgp.WrapError(err, "Low")
 				return
 			}
-			var zb0002Mask uint8 /* 1 bits */
-			_ = zb0002Mask
-			for zb0002 > 0 {
-				zb0002--
-				field, bts, err = msgp.ReadMapKeyZC(bts)
-				if err != nil {
-					err = msgp.WrapError(err, "Low")
-					return
-				}
-				switch msgp.UnsafeString(field) {
-				case "w":
-					z.Low.Wall, bts, err = msgp.ReadInt64Bytes(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Low", "Wall")
-						return
-					}
-				case "l":
-					z.Low.Logical, bts, err = msgp.ReadUint32Bytes(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Low", "Logical")
-						return
-					}
-					zb0002Mask |= 0x1
-				default:
-					bts, err = msgp.Skip(bts)
-					if err != nil {
-						err = msgp.WrapError(err, "Low")
-						return
-					}
-				}
-			}
-			// Clear omitted fields.
-			if (zb0002Mask & 0x1) == 0 {
-				z.Low.Logical = 0
-			}
-
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -524,6 +384,6 @@ func (z *splitCommand) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *splitCommand) Msgsize() (s int) {
-	s = 1 + 2 + z.Key.Msgsize() + 2 + z.Right.Msgsize() + 2 + 1 + 2 + msgp.Int64Size + 2 + msgp.Uint32Size
+	s = 1 + 2 + z.Key.Msgsize() + 2 + z.Right.Msgsize() + 2 + z.Low.Msgsize()
 	return
 }

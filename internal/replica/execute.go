@@ -250,7 +250,11 @@ func (r *Replica) evaluateWith(pushed map[kv.TxnID]clock.Timestamp, fn func(*eva
 	if len(res.Conflicts) > 0 {
 		return d, view, res, nil
 	}
-	after, kerr := r.lease.check(res.Served)
+	global := res.Served
+	if res.Marked {
+		global = clock.Timestamp{}
+	}
+	after, kerr := r.lease.checkAs(res.Served, global)
 	if kerr == nil && after.term != view.term {
 		kerr = r.lease.notLeaseholder()
 	}

@@ -95,8 +95,7 @@ func (r *Replica) handOver(term uint64, target kv.NodeID, prefer bool) *kv.Error
 		return kv.Errorf(kv.ErrUnavailable, "requests are still under way")
 	}
 	d := r.desc.Load()
-	low := r.lease.servedSoFar().Forward(r.reads.Max())
-	p := &proposal{cmd: command{Term: term, Generation: d.Generation, LowWater: lowOf(low)}}
+	p := &proposal{cmd: command{Term: term, Generation: d.Generation, LowWater: r.served()}}
 	if prefer && d.Preferred != target {
 		p.cmd.Desc = preferring(d, target)
 	}

@@ -382,6 +382,7 @@ func (c *client) do(id kv.RangeID, q kv.Request, limit time.Duration) (kv.Respon
 			return resp, true
 		case err == nil && resp.Err.Code == kv.ErrNotLeaseholder && resp.Err.Leaseholder != 0 && resp.Err.Leaseholder != c.at:
 			c.at = resp.Err.Leaseholder
+		case err == nil && resp.Err.Code == kv.ErrTooEarly: // there is where to ask, a little later
 		case err == nil && resp.Err.Code != kv.ErrNotLeaseholder && resp.Err.Code != kv.ErrUnavailable && resp.Err.Code != kv.ErrAmbiguous &&
 			resp.Err.Code != kv.ErrRangeMismatch:
 			return resp, false

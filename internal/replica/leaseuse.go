@@ -26,7 +26,7 @@ type leaseUse struct {
 	core leaseCore
 
 	view   atomic.Pointer[leaseView]
-	served eval.Highest  // that any request asked for and may have been served (L3)
+	served eval.Highest  // that any request may have been served at that leaves no marks in the timestamp cache (L3)
 	leader atomic.Uint32 // node of the leader, as far as it is known; a hint
 }
 
@@ -46,7 +46,13 @@ func newLeaseUse(s *Store, voters func() []kv.NodeID) *leaseUse {
 // check lets a request be served at ts, or says why not (L2). The caller holds its latches. What it reads or writes under
 // them is then in order with every other lease of the range, however long it takes: another can begin only when true time
 // is past T, or with a low water above ts.
-func (l *leaseUse) check(ts clock.Timestamp) (*leaseView, *kv.Error) {
+func (l *leaseUse) check(ts clock.Timestamp) (*leaseView, *kv.Error) { return l.checkAs(ts, ts) }
+
+// checkAs is check for a request of which only what is at or below global counts as served for every key. For the rest it
+// leaves marks in the timestamp cache before it releases its latches. That is as good: who hands the lease on, or splits the range,
+// waits for all latches and passes the marks on; a write under a later lease of this replica waits for the latches on its
+// keys, and meets the marks.
+func (l *leaseUse) checkAs(ts, global clock.Timestamp) (*leaseView, *kv.Error) {
 	now, err := l.reading()
 	if err != nil {
 		return nil, kv.Errorf(kv.ErrFenced, "node %d does not know the time well enough: %v", l.node, err)
@@ -73,7 +79,7 @@ func (l *leaseUse) check(ts clock.Timestamp) (*leaseView, *kv.Error) {
 	}
 	// First served, then the view again: a lease that begins anew on this replica takes the view away first and reads
 	// served then, so one of the two sees the other: whichever comes second to the lock of served.
-	l.serve(ts)
+	l.serve(global)
 	if again := l.view.Load(); again == nil || again.term != v.term {
 		return nil, l.notLeaseholder()
 	}
@@ -108,7 +114,7 @@ func (l *leaseUse) notLeaseholder() *kv.Error {
 	return e
 }
 
-// servedSoFar is the highest timestamp that this replica may have served.
+// servedSoFar is the highest timestamp that this replica may have served, but for what is in the timestamp cache.
 func (l *leaseUse) servedSoFar() clock.Timestamp { return l.served.Get() }
 
 // serve raises what counts as served.

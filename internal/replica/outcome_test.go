@@ -36,7 +36,7 @@ func TestOutcomesAreTrue(t *testing.T) {
 					switch {
 					case err == nil && resp.Err == nil:
 						outcome[key] = "acknowledged"
-					case err == nil && (resp.Err.Code == kv.ErrUnavailable || resp.Err.Code == kv.ErrNotLeaseholder):
+					case err == nil && (resp.Err.Code == kv.ErrUnavailable || resp.Err.Code == kv.ErrTooEarly || resp.Err.Code == kv.ErrNotLeaseholder):
 						outcome[key] = "refused"
 					case err == nil && resp.Err.Code != kv.ErrAmbiguous:
 						t.Errorf("write: %v", resp.Err)

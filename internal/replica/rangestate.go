@@ -2,10 +2,8 @@ package replica
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 
-	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/storage"
@@ -31,8 +29,11 @@ func putApplied(b *storage.Batch, id kv.RangeID, at entryID) error {
 	return b.Set(key, at.append(v[:0]), nil)
 }
 
-func putLow(b *storage.Batch, id kv.RangeID, low clock.Timestamp) error {
-	v := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(nil, uint64(low.Wall)), low.Logical)
+func putLow(b *storage.Batch, id kv.RangeID, low *lowWater) error {
+	v, err := low.appendLow(nil)
+	if err != nil {
+		return err
+	}
 	return b.Set(storage.Key(keys.RangeState(id, stateLow)), v, nil)
 }
 
@@ -54,7 +55,7 @@ func decodeDescriptor(v []byte) (*kv.RangeDescriptor, error) {
 }
 
 // putNewRange writes what a range begins with.
-func putNewRange(b *storage.Batch, d *kv.RangeDescriptor, low clock.Timestamp) error {
+func putNewRange(b *storage.Batch, d *kv.RangeDescriptor, low *lowWater) error {
 	if err := putDescriptor(b, d); err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func putNewRange(b *storage.Batch, d *kv.RangeDescriptor, low clock.Timestamp) e
 }
 
 // loadRangeState reads where a range's state is.
-func (s *Store) loadRangeState(id kv.RangeID) (applied entryID, low clock.Timestamp, err error) {
+func (s *Store) loadRangeState(id kv.RangeID) (applied entryID, low lowWater, err error) {
 	v, ok, err := s.getState(keys.RangeState(id, stateApplied))
 	if err != nil || !ok {
 		return applied, low, fmt.Errorf("r%d: applied position: found %t: %v", id, ok, err)
@@ -74,14 +75,8 @@ func (s *Store) loadRangeState(id kv.RangeID) (applied entryID, low clock.Timest
 	if v, ok, err = s.getState(keys.RangeState(id, stateLow)); err != nil || !ok {
 		return applied, low, err
 	}
-	return applied, decodeLow(v), nil
-}
-
-func decodeLow(v []byte) clock.Timestamp {
-	if len(v) != 12 {
-		panic("replica: a low water has 12 bytes")
-	}
-	return clock.Timestamp{Wall: int64(binary.BigEndian.Uint64(v)), Logical: binary.BigEndian.Uint32(v[8:])}
+	low, err = decodeLow(v)
+	return applied, low, err
 }
 
 func (s *Store) getState(k kv.Key) ([]byte, bool, error) {
@@ -127,9 +122,3 @@ func (s *Store) loadDescriptors() (ds []*kv.RangeDescriptor, err error) {
 	}
 	return ds, it.Error()
 }
-
-func (l *lowWater) timestamp() clock.Timestamp {
-	return clock.Timestamp{Wall: l.Wall, Logical: l.Logical}
-}
-
-func lowOf(ts clock.Timestamp) *lowWater { return &lowWater{Wall: ts.Wall, Logical: ts.Logical} }

@@ -50,7 +50,7 @@ type Replica struct {
 	rn        *raft.RawNode
 	raftLog   *raftLog
 	applied   entryID // Invariant: grows by one with each entry (A1)
-	low       clock.Timestamp
+	low       lowWater
 	bounds    bounds // of the descriptor under which a command was applied last
 	soft      softState
 	voter     voter
@@ -112,7 +112,7 @@ func (s *Store) newReplica(id kv.RangeID, rid kv.ReplicaID, desc *kv.RangeDescri
 
 // load makes the RawNode from what is on disk. It is called again when an uninitialized replica gets its state.
 func (r *Replica) load(desc *kv.RangeDescriptor) (err error) {
-	r.applied, r.low = entryID{}, clock.Timestamp{}
+	r.applied, r.low = entryID{}, lowWater{}
 	if desc != nil {
 		me, ok := desc.On(r.store.opts.Node)
 		if !ok || me.ID != r.rid {

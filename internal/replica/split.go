@@ -62,8 +62,8 @@ func (r *Replica) split(at kv.Key, id kv.RangeID) ([]kv.RangeDescriptor, *kv.Err
 	if !r.store.opts.Unsafe.SplitUnclosed {
 		endClosing = r.closing.begin()
 	}
-	low := r.lease.servedSoFar().Forward(r.reads.Max())
-	cmd := command{Term: view.term, Generation: d.Generation, Split: &splitCommand{Key: slices.Clone(at), Right: id, Low: *lowOf(low)}}
+	low := r.served().within(at)
+	cmd := command{Term: view.term, Generation: d.Generation, Split: &splitCommand{Key: slices.Clone(at), Right: id, Low: *low}}
 	if kerr := r.proposeWait(&proposal{cmd: cmd}, func(*kv.Error) { endClosing(); guard.Release() }); kerr != nil {
 		return nil, kerr
 	}
@@ -93,7 +93,7 @@ func (a *application) split(c *splitCommand) error {
 	if err := putDescriptor(a.b, left); err != nil {
 		return err
 	}
-	if err := putNewRange(a.b, right, c.Low.timestamp()); err != nil {
+	if err := putNewRange(a.b, right, &c.Low); err != nil {
 		return err
 	}
 	r.store.opts.Metrics.Splits.Inc()

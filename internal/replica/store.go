@@ -51,7 +51,7 @@ const maxSending = 2
 func Bootstrap(e *storage.Engines, node kv.NodeID) error {
 	b := e.State.NewBatch()
 	defer b.Close()
-	if err := putNewRange(b, firstRange(node), clock.Timestamp{}); err != nil {
+	if err := putNewRange(b, firstRange(node), &lowWater{}); err != nil {
 		return err
 	}
 	if err := e.ApplyState(b); err != nil {

@@ -14,6 +14,9 @@ type Unsafe struct {
 	EarliestLease bool
 	// ForgetReads: a lease begins with no low water (L3), and a timestamp cache that is empty.
 	ForgetReads bool
+	// DropMarks: what is handed on with a lease, or with the right half of a split, says nothing of reads that are further ahead
+	// than all others (lowwater.go).
+	DropMarks bool
 	// EarlyRelease: a reader that has made a commit of another take effect is not told how new it is, and so does not wait
 	// until it is past (package txn, X2).
 	EarlyRelease bool

@@ -114,6 +114,12 @@ var Controls = []Control{
 			c.Workloads, c.Think = []string{"bank", "snapshots", "lists"}, 5*time.Millisecond
 			c.Faults, c.FaultEvery, c.FaultFor = []string{"lease"}, 50*time.Millisecond, 5*time.Second
 		}},
+	{Name: "dropped-marks", Breaks: "L3 for reads that are further ahead than all others: a lease is handed on without them", Within: 20,
+		Change: func(c *Config) {
+			c.UnsafeReplicas = replica.Unsafe{DropMarks: true}
+			c.Workloads, c.Think, c.Clients = []string{"plans"}, 5*time.Millisecond, 2
+			c.Faults, c.FaultEvery, c.FaultFor = []string{"lease"}, 50*time.Millisecond, 5*time.Second
+		}},
 	{Name: "disorder", Breaks: "A1: one node applies neighbouring commands in the wrong order", Within: 20, Stops: true,
 		Change: func(c *Config) {
 			c.UnsafeReplicas, c.Wrong = replica.Unsafe{Disorder: true}, func(i int) bool { return i == 1 }

@@ -98,6 +98,8 @@ type Result struct {
 	// Served is the highest timestamp that the answer promises something about: the lease has to cover it (L2), and the
 	// next lease has to begin at or above it (L3). Zero: none.
 	Served clock.Timestamp
+	// Marked: Reads are all that Served promises something about. The next lease need begin above Served only for those keys.
+	Marked bool
 	// Released are keys whose intents the batch removes: who waits for them can go on once it is applied.
 	Released []kv.Key
 }

@@ -25,7 +25,7 @@ func (ev *evaluation) read(q *kv.ReadRequest) error {
 		case err != nil:
 			return err
 		case uncertain == nil && bumped > 0 && !q.CanBump && ev.res.Response.Read != nil: // a locking read
-			ev.res.Response.Read, ev.res.Reads, ev.res.Served = nil, Reads{}, clock.Timestamp{}
+			ev.res.Response.Read, ev.res.Reads, ev.res.Served, ev.res.Marked = nil, Reads{}, clock.Timestamp{}, false
 			return &kv.Error{Code: kv.ErrUncertain, Key: newest, TS: r, Observed: ev.observed()}
 		case uncertain == nil:
 			if ev.res.Response.Read != nil {
@@ -100,7 +100,7 @@ func (ev *evaluation) readAt(q *kv.ReadRequest, r clock.Timestamp) (uncertain *m
 	})
 	if err == nil && uncertain == nil && len(ev.res.Conflicts) == 0 {
 		resp.Observed, resp.Past = ev.observed(), ev.env.Now.Past(resp.Newest)
-		ev.res.Response.Read, ev.res.Reads, ev.res.Served = resp, reads, r
+		ev.res.Response.Read, ev.res.Reads, ev.res.Served, ev.res.Marked = resp, reads, r, true
 	}
 	return uncertain, err
 }

@@ -10,6 +10,8 @@
 package tscache
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/longitude-db/longitude/clock"
@@ -117,6 +119,36 @@ func (c *Cache) Max() clock.Timestamp {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.max
+}
+
+// Mark is the highest timestamp at which a span was read.
+type Mark struct {
+	Span kv.Span
+	TS   clock.Timestamp
+}
+
+// Above says what the cache holds, in a timestamp and at most n marks above it: for every key, the timestamp or the highest mark on
+// it is no lower than what Get returns. The timestamp is no lower than low, and otherwise as low as n marks allow. The order of
+// the marks is always the same for the same reads.
+func (c *Cache) Above(low clock.Timestamp, n int) (clock.Timestamp, []Mark) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	low = low.Forward(c.low.ts)
+	var all []Mark
+	for _, g := range []*generation{c.young, c.old} {
+		all = g.above(low, all)
+	}
+	slices.SortFunc(all, func(a, b Mark) int {
+		return cmp.Or(-a.TS.Compare(b.TS), a.Span.Start.Compare(b.Span.Start), a.Span.End.Compare(b.Span.End))
+	})
+	if len(all) > n {
+		low, all = all[n].TS, all[:n]
+	}
+	// What is not above the timestamp says nothing.
+	for len(all) > 0 && all[len(all)-1].TS.LessEq(low) {
+		all = all[:len(all)-1]
+	}
+	return low, all
 }
 
 // Raise makes the cache take every key as read at ts.

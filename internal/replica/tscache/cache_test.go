@@ -3,6 +3,7 @@ package tscache
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/longitude-db/longitude/clock"
@@ -90,12 +91,47 @@ func TestAgainstNaive(t *testing.T) {
 			if limit == 0 && c.LowWater() == low {
 				t.Error("Raise did not raise")
 			}
+			checkAbove(t, r, c)
 			for _, o := range n.reads {
 				if c.Max().Less(o.ts) && !o.s.Empty() {
 					t.Fatalf("max %s, %s was added", c.Max(), o.ts)
 				}
 			}
 		})
+	}
+}
+
+// checkAbove: what is handed on is no lower than what the cache says, whatever the room for marks.
+func checkAbove(t *testing.T, r *rand.Rand, c *Cache) {
+	t.Helper()
+	from := clock.Timestamp{Wall: c.Max().Wall - r.Int64N(20)}
+	for _, room := range []int{0, 1, 3, 1000} {
+		low, marks := c.Above(from, room)
+		again, same := c.Above(from, room)
+		if len(marks) > room || low.Less(from) || low != again || !reflect.DeepEqual(marks, same) {
+			t.Fatalf("from %s with room for %d: %s, %v; and again %s, %v", from, room, low, marks, again, same)
+		}
+		if room == 1000 && low != from.Forward(c.LowWater()) {
+			t.Fatalf("with room for all, %s is not %s", low, from.Forward(c.LowWater()))
+		}
+		for range 50 {
+			s := randomSpan(r)
+			if s.Empty() {
+				continue
+			}
+			said := low
+			for _, m := range marks {
+				if m.TS.LessEq(low) {
+					t.Fatalf("a mark at %s, not above %s", m.TS, low)
+				}
+				if m.Span.Overlaps(s) {
+					said = said.Forward(m.TS)
+				}
+			}
+			if ts, _ := c.Get(s); said.Less(ts) {
+				t.Fatalf("%s: handed on %s, the cache says %s", s, said, ts)
+			}
+		}
 	}
 }
 

@@ -81,6 +81,27 @@ func (g *generation) getSpan(s kv.Span) read {
 	return r
 }
 
+// above appends what was read above a timestamp.
+func (g *generation) above(low clock.Timestamp, to []Mark) []Mark {
+	if g.max.LessEq(low) {
+		return to
+	}
+	for k, p := range g.points {
+		if low.Less(p.ts) {
+			to = append(to, Mark{kv.Point(kv.Key(k)), p.ts})
+		}
+	}
+	var before step
+	g.steps.Ascend(func(st step) bool {
+		if low.Less(before.ts) {
+			to = append(to, Mark{kv.Span{Start: slices.Clone(before.from), End: slices.Clone(st.from)}, before.ts})
+		}
+		before = st
+		return true
+	})
+	return to
+}
+
 // addSpan raises the function on [Start, End): it collects what the steps there become, then puts those in their place.
 func (g *generation) addSpan(s kv.Span, r read) {
 	g.max = g.max.Forward(r.ts)
