@@ -88,17 +88,14 @@ func (c *Config) availableWithin() time.Duration {
 	if c.Weather.SpikeP > 0 {
 		trip += c.Weather.Spike / 2
 	}
-	if c.Rate > 0 {
-		trip += 2 * c.Room
-	}
 	x := 2*(c.Promise+2*bound) + 30*c.Tick + 16*c.Heartbeat + 10*(trip+10*c.Disk) + 5*time.Second
 	if c.StallP > 0 {
 		x += time.Duration(float64(200*c.Stall) * c.StallP)
 	}
-	if c.Loss > 0 {
-		x += time.Duration(c.Loss * float64(100*time.Second))
+	if c.Rate > 0 {
+		x += c.Room
 	}
-	x += time.Duration(c.Damage * float64(500*time.Second))
+	x += time.Duration((c.Loss + 3*c.Damage) * float64(100*time.Second))
 	return x
 }
 
@@ -153,7 +150,8 @@ func (a *availability) look() {
 
 // well reports whether nothing is wrong with a machine.
 func (m *Machine) well() bool {
-	return m.Serving() && !m.dying() && !m.RT.Paused() && m.illness.now() == "" && m.slow == 0 && m.still.until == 0 && m.w.Loop.Now() >= m.slowUntil && m.goodClock()
+	return m.Serving() && !m.dying() && !m.RT.Paused() && m.illness.now() == "" && m.rot == nil && m.slow == 0 && m.still.until == 0 &&
+		m.w.Loop.Now() >= max(m.slowUntil, m.logStall, m.stateStall) && m.goodClock()
 }
 
 // goodClock reports whether the machine's clock is as it was drawn, and honest.
@@ -164,7 +162,7 @@ func (m *Machine) goodClock() bool {
 
 // fine reports whether two machines are connected in both directions, on every lane, as well as any two.
 func (net *Network) fine(a, b int) bool {
-	return net.Connected(a, b) && net.worse[a][b] == nil && net.worse[b][a] == nil
+	return net.Connected(a, b) && net.worse[a][b] == nil && net.worse[b][a] == nil && net.standing[a] == 0 && net.standing[b] == 0
 }
 
 // learn takes in the newest descriptors. A machine that is paused or about to die knows them as well as any.
@@ -367,6 +365,9 @@ func (r *run) startProber(m *Machine) {
 				m.RT.Go("probe", func() { a.probe(m, w) })
 			}
 			m.RT.Sleep(a.probeEvery() / 4)
+			if r.idle() {
+				m.RT.Sleep(r.idleTo - r.Loop.Now())
+			}
 		}
 	})
 }

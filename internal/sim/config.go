@@ -18,6 +18,8 @@ import (
 type Config struct {
 	Seed  uint64
 	Nodes int
+	// Factor is how many replicas ranges have, once there are as many nodes.
+	Factor int
 	// Late is how many of them are not there at first; they join while others work (fault "join"), at last when faults end.
 	Late int
 
@@ -79,6 +81,10 @@ type Config struct {
 	Faults     []string
 	FaultFor   time.Duration
 	FaultEvery time.Duration
+	// OperateEvery is the average time between two acts of operators: splits, of which there are at most Cuts, lease moves, and
+	// additions of replicas; 0: there are none.
+	OperateEvery time.Duration
+	Cuts         int
 	// Script, if set, is what befalls the cluster in place of drawn faults: for controls.
 	Script func(w *World)
 	// Idle is a long time in the middle of it in which nobody asks anything and nothing goes wrong: long enough for what is
@@ -159,8 +165,8 @@ func Draw(seed uint64) Config {
 			c.Loss = logUniformF(r, 0.001, 0.1)
 		}
 	}
-	if c.Nodes > replicationFactor && slices.Contains(c.Faults, joins) {
-		c.Late = 1 + r.IntN(min(2, c.Nodes-replicationFactor))
+	if c.Nodes > usualFactor && slices.Contains(c.Faults, joins) {
+		c.Late = 1 + r.IntN(min(2, c.Nodes-usualFactor))
 	}
 	if c.Weather.Dup > 0 && r.IntN(2) == 0 {
 		c.Weather.DupCalls = c.Weather.Dup
@@ -215,13 +221,27 @@ func Draw(seed uint64) Config {
 		}
 	}
 	c.drawUnequalClocks(r)
+	c.Factor = usualFactor
+	switch {
+	case c.Nodes >= 5 && r.IntN(2) == 0:
+		c.Factor = 5
+	case r.IntN(16) == 0:
+		c.Factor = 1
+	}
+	c.OperateEvery, c.Cuts = logUniform(r, 300*time.Millisecond, 8*time.Second), []int{6, 6, 12, 30}[r.IntN(4)]
+	if past := "past"; !slices.Contains(c.Workloads, past) && r.IntN(4) == 0 { // beside splits above all
+		c.Workloads = append(c.Workloads, past)
+	}
 	c.Available = c.availableWithin()
-	if r.IntN(3) == 0 {
+	if r.IntN(4) == 0 {
 		c.LongP = []float64{0.1, 0.5}[r.IntN(2)]
 		c.FaultFor = max(c.FaultFor, 3*c.Available)
 	}
 	return c
 }
+
+// usualFactor is the replication factor of most runs.
+const usualFactor = 3
 
 // leastRequest is the shortest limit of a request with which clients that contend are served: twenty round trips. A write in a queue behind
 // others waits for some of them, and one that is given up was work for nothing, and begins again at the end. (Seeds 496, 3030.)
@@ -292,11 +312,11 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes (%d late), orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, links of %.1f MB/s with room for %s, damage %.5f, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
-		"  clocks %s; faults %v every %s for %s (long %.1f), available within %s, idle %s, locking %.1f, spill %d, through %d",
-		c.Nodes, c.Late, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
+	return fmt.Sprintf("%d nodes (%d late), %d replicas, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, links of %.1f MB/s with room for %s, damage %.5f, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
+		"  clocks %s; faults %v every %s for %s (long %.1f), operators every %s (%d cuts), available within %s, idle %s, locking %.1f, spill %d, through %d",
+		c.Nodes, c.Late, c.Factor, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
 		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.Rate/1e6, c.Room.Round(time.Millisecond), c.Damage, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
-		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor.Round(time.Millisecond), c.LongP, c.Available.Round(time.Millisecond), c.Idle, c.Locking, c.Spill, c.Through)
+		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor.Round(time.Millisecond), c.LongP, c.OperateEvery.Round(time.Millisecond), c.Cuts, c.Available.Round(time.Millisecond), c.Idle, c.Locking, c.Spill, c.Through)
 }
 
 // logUniform draws evenly on the logarithmic scale.

@@ -174,7 +174,7 @@ func ControlConfig(seed uint64) Config {
 	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
 	c.Weather.Jitter = c.Weather.Base
 	c.Orderings = []txn.Ordering{txn.Wait}
-	c.Available, c.LongP = 0, 0
+	c.Available, c.LongP, c.OperateEvery, c.Factor = 0, 0, 0, usualFactor
 	c.Late, c.Weather.DupCalls, c.Queue, c.Spill, c.Through, c.Locks, c.Cache, c.Spans = 0, 0, 0, 0, 0, 0, 0, 0
 	c.Workloads = []string{"register", "bank", "order"}
 	c.Clients, c.Think = 1, 20*time.Millisecond

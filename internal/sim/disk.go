@@ -27,6 +27,7 @@ type Disk struct {
 	failure        error      // why the store stopped by itself
 	told           bool       // of the failure
 	logs           map[string]*tail
+	rot            *rot // the machine's; nil: nothing is damaged
 }
 
 // ailment is what operations on a disk answer. The zero value is a well one.
@@ -153,7 +154,7 @@ func (d *Disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := d.illness.onWrite(); err != nil {
 		return nil, fmt.Errorf("create %s: %w", name, err)
 	}
-	f, err := d.wrap(d.FS.Create(name, c))
+	f, err := d.wrapped(name, func() (vfs.File, error) { return d.FS.Create(name, c) })
 	if err == nil && isLog(name) {
 		f.(*diskFile).tail = d.follow(name)
 	}
@@ -178,14 +179,16 @@ func (d *Disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
 	if err := d.illness.onRead(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
-	return d.wrap(d.FS.Open(name, opts...))
+	return d.wrapped(name, func() (vfs.File, error) { return d.FS.Open(name, opts...) })
 }
 
 func (d *Disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
-	return d.wrap(d.FS.OpenReadWrite(name, c, opts...))
+	return d.wrapped(name, func() (vfs.File, error) { return d.FS.OpenReadWrite(name, c, opts...) })
 }
 
-func (d *Disk) OpenDir(name string) (vfs.File, error) { return d.wrap(d.FS.OpenDir(name)) }
+func (d *Disk) OpenDir(name string) (vfs.File, error) {
+	return d.wrapped(name, func() (vfs.File, error) { return d.FS.OpenDir(name) })
+}
 
 func (d *Disk) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := d.illness.onWrite(); err != nil {
@@ -194,20 +197,23 @@ func (d *Disk) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.Fil
 	if err := d.forget(old); err != nil {
 		return nil, err
 	}
-	return d.wrap(d.FS.ReuseForWrite(old, name, c))
+	return d.wrapped(name, func() (vfs.File, error) { return d.FS.ReuseForWrite(old, name, c) })
 }
 
-func (d *Disk) wrap(f vfs.File, err error) (vfs.File, error) {
+func (d *Disk) wrapped(name string, open func() (vfs.File, error)) (vfs.File, error) {
+	f, err := open()
 	if err != nil {
 		return nil, err
 	}
-	return &diskFile{File: f, d: d}, nil
+	return &diskFile{File: f, d: d, name: name}, nil
 }
 
 type diskFile struct {
 	vfs.File
 	d    *Disk
 	tail *tail // of a log; guarded by d.mu
+	name string
+	pos  int64 // of the next Read
 }
 
 func (f *diskFile) Write(p []byte) (int, error) {
@@ -237,14 +243,19 @@ func (f *diskFile) Read(p []byte) (int, error) {
 	if err := f.d.illness.onRead(); err != nil {
 		return 0, err
 	}
-	return f.File.Read(p)
+	n, err := f.File.Read(p)
+	f.damage(p[:n], f.pos)
+	f.pos += int64(n)
+	return n, err
 }
 
 func (f *diskFile) ReadAt(p []byte, at int64) (int, error) {
 	if err := f.d.illness.onRead(); err != nil {
 		return 0, err
 	}
-	return f.File.ReadAt(p, at)
+	n, err := f.File.ReadAt(p, at)
+	f.damage(p[:n], at)
+	return n, err
 }
 
 func (f *diskFile) Sync() error { return f.synced(f.File.Sync) }

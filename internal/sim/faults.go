@@ -31,19 +31,18 @@ var faults = []Fault{
 	{"oneway", oneWay},
 	{"isolate", isolate},
 	{"bridge", bridge},
-	{"deaf", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
-		return deafen(w, r.IntN(len(w.Machines))), true
-	}},
-	{"mute", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
-		return silence(w, r.IntN(len(w.Machines))), true
-	}},
 	{"weather", badWeather},
 	{"clock", clockFault},
 	{"step", stepClock},
+	{joins, join},
+}
+
+// operators are what those do who run a cluster. They are at work in every run, at a rate of their own. They are faults in that
+// requests meet them half-way.
+var operators = []Fault{
 	{"lease", moveLease},
 	{"split", split},
 	{"member", addMember},
-	{joins, join},
 }
 
 // laterFaults are drawn at the end, beside the others: known seeds stay what they are but for them.
@@ -51,6 +50,16 @@ var laterFaults = []Fault{
 	{"dial", cutDials},
 	{"flood", flood},
 	{"suspend", suspendMachine},
+	{"deaf", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+		return deafen(w, r.IntN(len(w.Machines))), true
+	}},
+	{"mute", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+		return muffle(w, r.IntN(len(w.Machines))), true
+	}},
+	{"full-disks", fillAll},
+	{"stall-disk", stallDisk},
+	{"lost-directory", loseDirectory},
+	{"damage", damageDisk},
 }
 
 // The names of faults that others ask for.
@@ -78,7 +87,7 @@ func laterFaultNames() (names []string) {
 func (w *World) trouble(end time.Duration, over func()) {
 	r := w.faultRand
 	var kinds []Fault
-	for _, f := range slices.Concat(faults, laterFaults) {
+	for _, f := range slices.Concat(faults, laterFaults, operators) {
 		for _, name := range w.Config.Faults {
 			if f.Name == name {
 				kinds = append(kinds, f)
@@ -130,6 +139,20 @@ func (w *World) trouble(end time.Duration, over func()) {
 			}
 			w.strike(kinds[r.IntN(len(kinds))], r, d)
 			w.Loop.At(w.Loop.Now()+time.Duration(r.ExpFloat64()*float64(w.Config.FaultEvery)), next)
+		}
+		w.Loop.At(w.Loop.Now(), next)
+	}
+	if w.Config.OperateEvery > 0 {
+		or := w.operatorRand
+		var next func()
+		next = func() {
+			if w.Loop.Now() >= end {
+				return
+			}
+			if !w.idle() {
+				operators[or.IntN(len(operators))].Strike(w, or, logUniform(or, 20*time.Millisecond, 6*time.Second))
+			}
+			w.Loop.At(w.Loop.Now()+time.Duration(or.ExpFloat64()*float64(w.Config.OperateEvery)), next)
 		}
 		w.Loop.At(w.Loop.Now(), next)
 	}

@@ -7,8 +7,8 @@ func deafen(w *World, x int) (mend func()) {
 	return cutBetween(w, func(a, b int) bool { return b == x })
 }
 
-// silence lets nothing that a machine sends arrive, while it hears all the others.
-func silence(w *World, x int) (mend func()) {
+// muffle lets nothing that a machine sends arrive, while it hears all the others.
+func muffle(w *World, x int) (mend func()) {
 	w.event("mute: nothing comes from %s", w.Machines[x].Name)
 	return cutBetween(w, func(a, b int) bool { return a == x })
 }

@@ -26,7 +26,7 @@ func moveLease(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 // split cuts a range in the middle of a workload's data.
 func split(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	m := choose(w, r, (*Machine).Serving)
-	if m == nil || w.cuts >= 6 {
+	if m == nil || w.cuts >= w.Config.Cuts {
 		return nil, false
 	}
 	w.cuts++
@@ -56,7 +56,7 @@ func someNode(w *World, r *rand.Rand) kv.NodeID {
 // addMember gives a range one more replica: a learner first, then a voter.
 func addMember(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	m := choose(w, r, (*Machine).Serving)
-	if m == nil || len(w.Machines) <= replicationFactor {
+	if m == nil || len(w.Machines) <= w.Config.Factor {
 		return nil, false
 	}
 	key, on := someRange(w, r), someNode(w, r)

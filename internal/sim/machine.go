@@ -32,12 +32,15 @@ type Machine struct {
 	illness illness
 	slow    time.Duration // each sync takes up to this much longer
 	stuck   time.Duration // the next one, or the one that is under way, takes this much longer
-	// slowUntil is when the last of the slow syncs has ended.
-	slowUntil time.Duration
-	Source    *clock.Sim
-	freeze    freeze
-	still     suspension
-	stood     time.Duration // for how long the monotonic clock has stood still, up to now
+	// slowUntil is when the last of the slow syncs has ended. Until logStall no sync of the log ends, until stateStall no batch
+	// gets into state.
+	slowUntil, logStall, stateStall time.Duration
+	rot                             *rot       // what reads find damaged; nil: nothing
+	whole                           *vfs.MemFS // the disk with the directory that is missing at present; nil: none is
+	Source                          *clock.Sim
+	freeze                          freeze
+	still                           suspension
+	stood                           time.Duration // for how long the monotonic clock has stood still, up to now
 
 	// The process. All nil while there is none.
 	RT      *eventloop.Runtime
@@ -95,10 +98,11 @@ func (m *Machine) Boot() {
 	}
 	m.illness.begin()
 	disk := newDisk(m.files, &m.illness, &m.w.alarm)
+	disk.rot = m.rot
 	eng, err := storage.Open(storage.Options{FS: disk, Dir: "store", Cache: 16 << 20, Deterministic: true,
 		OnFatal: func(f *storage.FatalError) { disk.fail(f) }})
-	if err != nil {
-		panic(fmt.Sprintf("sim: %s: the store cannot be opened after a crash: %v", m.Name, err))
+	if m.refusesToOpen(err) {
+		return
 	}
 	m.life++
 	m.off, m.refused = false, map[int]time.Duration{}
@@ -115,7 +119,7 @@ func (m *Machine) Boot() {
 		Self:      kv.NodeInfo{RPCAddr: m.Name, Version: "sim"},
 		Bootstrap: m.Index == 0,
 		Join:      m.join,
-		Promise:   cfg.Promise, Heartbeat: cfg.Heartbeat, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
+		Promise:   cfg.Promise, Heartbeat: cfg.Heartbeat, ReplicationFactor: cfg.Factor, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
 		OnFatal: disk.fail,
 		Tune:    m.tune,
 		TuneTxn: func(o *txn.DBOptions) { o.SpillBytes, o.MaxReadSpans = cfg.Spill, cfg.Spans },
@@ -157,9 +161,7 @@ func (m *Machine) tune(o *replica.Options) {
 	o.FlushBytes = int64(cfg.Keep) * 512
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	o.ClosedEvery = cfg.ClosedEvery
-	if cfg.Disk > 0 || slices.Contains(cfg.Faults, slowDisk) {
-		o.DiskDelay = m.syncTime
-	}
+	o.DiskDelay = m.syncTime
 }
 
 // syncTime draws half of how long a sync takes.
@@ -174,7 +176,7 @@ func (m *Machine) syncTime() (d time.Duration) {
 		d += time.Duration(m.w.diskRand.Int64N(int64(m.slow)))
 	}
 	d, m.stuck = d/2+m.stuck, 0
-	return d
+	return max(d, m.logStall-m.w.Loop.Now())
 }
 
 // dropSync makes the disk one that says too early that something is safe: a crash may take away the last of it.

@@ -33,9 +33,6 @@ func (w *World) replicas() map[kv.RangeID][]copyOf {
 	return out
 }
 
-// replicationFactor is that of all runs.
-const replicationFactor = 3
-
 // replicated reports whether leaders of ranges that cover the key space have all their replicas.
 func (r *run) replicated() bool {
 	var led []replica.RangeInfo
@@ -46,7 +43,7 @@ func (r *run) replicated() bool {
 			}
 		}
 	}
-	return covered(led, min(replicationFactor, len(r.present())))
+	return covered(led, min(r.Config.Factor, len(r.present())))
 }
 
 // replicatedOn asks one node alone, which has a replica of every range.

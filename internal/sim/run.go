@@ -173,8 +173,10 @@ func (r *run) setup() error {
 	}
 	var err error
 	var ids []kv.NodeID
-	for _, m := range r.present() {
-		ids = append(ids, m.ID)
+	if r.Config.Factor > 1 { // else a range can be led by one node only
+		for _, m := range r.present() {
+			ids = append(ids, m.ID)
+		}
 	}
 	done := false
 	m := r.Machines[0]

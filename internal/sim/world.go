@@ -23,7 +23,7 @@ type World struct {
 	Machines []*Machine
 
 	// Each purpose draws from a stream of its own, so that more draws for one do not change the others.
-	faultRand, diskRand, clientRand *rand.Rand
+	faultRand, diskRand, clientRand, operatorRand *rand.Rand
 
 	history   History
 	onServing func(*Machine)
@@ -44,7 +44,7 @@ type World struct {
 func newWorld(cfg Config, trace *Trace) *World {
 	stream := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(cfg.Seed, n)) }
 	w := &World{Config: cfg, Loop: eventloop.New(cfg.Seed), Trace: trace,
-		faultRand: stream(1), diskRand: stream(2), clientRand: stream(3), onServing: func(*Machine) {}, probes: Probes{}}
+		faultRand: stream(1), diskRand: stream(2), clientRand: stream(3), operatorRand: stream(6), onServing: func(*Machine) {}, probes: Probes{}}
 	w.Loop.Trace = trace.Switch
 	if cfg.StallP > 0 {
 		rng := stream(4)
