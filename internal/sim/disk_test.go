@@ -37,3 +37,43 @@ func TestIllDisks(t *testing.T) {
 		})
 	}
 }
+
+// TestDiskFaults: disks that stand still, fill on all machines, lose a directory or hold damaged bits. What is promised: nothing that was
+// acknowledged is missing, no answer is wrong, the cluster comes back; a majority with sound disks serves meanwhile.
+func TestDiskFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault string
+		shows []string // each must be in some trace
+	}{
+		{"full-disks", []string{"m1     stops by itself", "m2     stops by itself", "m3     stops by itself"}},
+		{"stall-disk", []string{"disk of log stands still", "disk of state stands still"}},
+		{"lost-directory", []string{"does not start: store store cannot be opened: the directory state is missing", "does not start: store store cannot be opened: the directory log is missing"}},
+		{"damage", []string{"disk damaged", "stops by itself", "does not start: store store cannot be opened"}},
+	} {
+		t.Run(c.fault, func(t *testing.T) {
+			seen := map[string]bool{}
+			for seed := uint64(1); seed <= 6 && (seed <= 2 || len(seen) < len(c.shows)); seed++ {
+				cfg := ControlConfig(seed)
+				cfg.Workloads, cfg.Think, cfg.Clients, cfg.FaultFor = []string{"bank", "lists"}, 5*time.Millisecond, 2, 8*time.Second
+				cfg.Keep, cfg.Flush, cfg.MaxSteps = 200, 300*time.Millisecond, 4_000_000
+				cfg.Faults, cfg.FaultEvery = []string{c.fault}, 1500*time.Millisecond
+				cfg.Available = cfg.availableWithin()
+				res := Run(cfg, Options{Keep: 200_000})
+				if res.Failed() {
+					t.Fatalf("seed %d: %s", seed, res.Problem())
+				}
+				for _, s := range c.shows {
+					if slices.ContainsFunc(res.Tail, func(l string) bool { return strings.Contains(l, s) }) {
+						seen[s] = true
+					}
+				}
+			}
+			for _, s := range c.shows {
+				if !seen[s] {
+					t.Errorf("no run shows %q", s)
+				}
+			}
+		})
+	}
+}
