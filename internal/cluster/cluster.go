@@ -105,18 +105,20 @@ func def(d *time.Duration, value time.Duration) {
 type Cluster struct {
 	opts Options
 
-	mu        sync.Mutex // never held over I/O
-	promises  *promises
-	gossip    *gossip
-	suspects  suspects
-	trips     trips
-	vote      *clock.Vote
-	onSupport []func()
-	onSuspect []func(kv.NodeID)
-	stopped   bool
-	stalled   bool          // when it beat last
-	raising   bool          // a task makes the high water durable
-	mark      clock.Instant // how high it is to be raised
+	mu         sync.Mutex // never held over I/O
+	promises   *promises
+	gossip     *gossip
+	suspects   suspects
+	exclusions exclusions
+	trips      trips
+	vote       *clock.Vote
+	onSupport  []func()
+	onSuspect  []func(kv.NodeID)
+	onExcluded []func(kv.NodeID, []kv.RangeID)
+	stopped    bool
+	stalled    bool          // when it beat last
+	raising    bool          // a task makes the high water durable
+	mark       clock.Instant // how high it is to be raised
 
 	began time.Duration // on the runtime's clock; before that nobody was heard
 
@@ -130,13 +132,14 @@ func New(o Options) (*Cluster, error) {
 		return nil, err
 	}
 	return &Cluster{
-		opts:     o,
-		began:    o.RT.Now(),
-		promises: newPromises(o.Promise, furthest(o.Promise), o.Slack, o.HighWater),
-		gossip:   newGossip(o.Self, o.Nodes),
-		suspects: suspects{},
-		trips:    newTrips(),
-		vote:     clock.NewVote(uint32(o.Self.ID), o.Vote),
+		opts:       o,
+		began:      o.RT.Now(),
+		promises:   newPromises(o.Promise, furthest(o.Promise), o.Slack, o.HighWater),
+		gossip:     newGossip(o.Self, o.Nodes),
+		suspects:   suspects{},
+		exclusions: newExclusions(),
+		trips:      newTrips(),
+		vote:       clock.NewVote(uint32(o.Self.ID), o.Vote),
 	}, nil
 }
 
@@ -187,7 +190,7 @@ func (c *Cluster) beat(gossip bool) bool {
 		want = c.promises.want(now, c.trips.allowance(c.opts.RT.Now()))
 		c.trips.asked(want, c.opts.RT.Now())
 	}
-	nodes, first, alive := c.gossip.list(), c.gossip.first, 0
+	nodes, first, alive, excluded := c.gossip.list(), c.gossip.first, 0, c.exclusions.list()
 	messages := make([]*kv.Message, 0, len(nodes))
 	for _, n := range nodes {
 		if c.aliveLocked(n.ID) {
@@ -198,7 +201,7 @@ func (c *Cluster) beat(gossip bool) bool {
 		}
 		g := c.promises.given[n.ID]
 		lv := &kv.Liveness{Heartbeat: true, Granted: g.Until, Since: g.Since,
-			ClaimedEarliest: claimed.Earliest, ClaimedLatest: claimed.Latest, Disproved: disproved}
+			ClaimedEarliest: claimed.Earliest, ClaimedLatest: claimed.Latest, Disproved: disproved, Excluded: excluded}
 		if c.hearsLocked(n.ID) || c.opts.Unsafe.AskUnheard { // P8
 			lv.Ask = want
 		}
@@ -258,6 +261,10 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 	at := c.opts.RT.Now()
 	c.gossip.heard[m.From] = at
 	suspect := lv.Heartbeat && c.suspects.heartbeat(m.From, at, lv.Ask != 0)
+	var excluded []kv.RangeID
+	if lv.Heartbeat {
+		excluded = c.exclusions.hear(m.From, lv.Excluded)
+	}
 	supported := lv.Granted != 0 && c.promises.granted(m.From, Support{Until: lv.Granted, Since: lv.Since})
 	if supported {
 		c.trips.granted(m.From, lv.Granted, at)
@@ -272,6 +279,9 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 	}
 	if suspect {
 		c.tellSuspect(m.From)
+	}
+	if len(excluded) > 0 {
+		c.tellExcluded(m.From, excluded)
 	}
 	c.hearClaim(m.From, lv)
 	if lv.Ask != 0 {

@@ -20,6 +20,8 @@
 //	    until it can: those that it has run out, and others lead its ranges.
 //	P8  A store asks those peers alone that it hears (Options.Silence). One that is heard and hears nobody would bind all others
 //	    to it, and could use none of their promises.
+//	P9  What a store has excluded is true for good: as the leader of that term, or of an earlier one, its replica of that range
+//	    relies on nothing beyond the instant (exclusion.go).
 //
 // HAZARD: P1 compares a reading of v with an instant of s's clock. If one of them is outside its bound, v may be released
 // while s still relies on the promise: two replicas of a range may then use a lease at once (package replica, L1).

@@ -60,6 +60,16 @@ type Liveness struct {
 	Disproved       []NodeID      `msg:"dp,omitempty"`
 	// Closed are the closed timestamps of ranges that the sender leads and of which the receiver has a replica.
 	Closed []ClosedRange `msg:"cr,omitempty"`
+	// Excluded are all the ranges whose leases the sender does not use any more although it goes on asking for support.
+	Excluded []Exclusion `msg:"x,omitempty"`
+}
+
+// Exclusion is the word of a store on one range: as the leader of this term, or of an earlier one, its replica relies on nothing
+// beyond Until.
+type Exclusion struct {
+	Range RangeID       `msg:"r"`
+	Term  uint64        `msg:"t"`
+	Until clock.Instant `msg:"u"`
 }
 
 // ClosedBatch tells a follower what is closed, between heartbeats.

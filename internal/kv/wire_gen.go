@@ -1496,6 +1496,84 @@ func (z *Error) Msgsize() (s int) {
 }
 
 // MarshalMsg implements msgp.Marshaler
+func (z *Exclusion) MarshalMsg(b []byte) (o []byte, err error) {
+	o = msgp.Require(b, z.Msgsize())
+	// map header, size 3
+	// string "r"
+	o = append(o, 0x83, 0xa1, 0x72)
+	o = msgp.AppendUint64(o, uint64(z.Range))
+	// string "t"
+	o = append(o, 0xa1, 0x74)
+	o = msgp.AppendUint64(o, z.Term)
+	// string "u"
+	o = append(o, 0xa1, 0x75)
+	o, err = (*wireInstant)(&z.Until).MarshalMsg(o)
+	if err != nil {
+		err = msgp.WrapError(err, "Until")
+		return
+	}
+	return
+}
+
+// UnmarshalMsg implements msgp.Unmarshaler
+func (z *Exclusion) UnmarshalMsg(bts []byte) (o []byte, err error) {
+	var field []byte
+	_ = field
+	var zb0001 uint32
+	zb0001, bts, err = msgp.ReadMapHeaderBytes(bts)
+	if err != nil {
+		err = msgp.WrapError(err)
+		return
+	}
+	for zb0001 > 0 {
+		zb0001--
+		field, bts, err = msgp.ReadMapKeyZC(bts)
+		if err != nil {
+			err = msgp.WrapError(err)
+			return
+		}
+		switch msgp.UnsafeString(field) {
+		case "r":
+			{
+				var zb0002 uint64
+				zb0002, bts, err = msgp.ReadUint64Bytes(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Range")
+					return
+				}
+				z.Range = RangeID(zb0002)
+			}
+		case "t":
+			z.Term, bts, err = msgp.ReadUint64Bytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Term")
+				return
+			}
+		case "u":
+			bts, err = (*wireInstant)(&z.Until).UnmarshalMsg(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Until")
+				return
+			}
+		default:
+			bts, err = msgp.Skip(bts)
+			if err != nil {
+				err = msgp.WrapError(err)
+				return
+			}
+		}
+	}
+	o = bts
+	return
+}
+
+// Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
+func (z *Exclusion) Msgsize() (s int) {
+	s = 1 + 2 + msgp.Uint64Size + 2 + msgp.Uint64Size + 2 + (*wireInstant)(&z.Until).Msgsize()
+	return
+}
+
+// MarshalMsg implements msgp.Marshaler
 func (z *Fresh) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// map header, size 2
@@ -2711,8 +2789,8 @@ func (z Key) Msgsize() (s int) {
 func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.Require(b, z.Msgsize())
 	// check for omitted fields
-	zb0001Len := uint32(10)
-	var zb0001Mask uint16 /* 10 bits */
+	zb0001Len := uint32(11)
+	var zb0001Mask uint16 /* 11 bits */
 	_ = zb0001Mask
 	if z.Heartbeat == false {
 		zb0001Len--
@@ -2733,6 +2811,10 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 	if z.Closed == nil {
 		zb0001Len--
 		zb0001Mask |= 0x200
+	}
+	if z.Excluded == nil {
+		zb0001Len--
+		zb0001Mask |= 0x400
 	}
 	// variable map header, size zb0001Len
 	o = append(o, 0x80|uint8(zb0001Len))
@@ -2824,6 +2906,18 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 				}
 			}
 		}
+		if (zb0001Mask & 0x400) == 0 { // if not omitted
+			// string "x"
+			o = append(o, 0xa1, 0x78)
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Excluded)))
+			for za0004 := range z.Excluded {
+				o, err = z.Excluded[za0004].MarshalMsg(o)
+				if err != nil {
+					err = msgp.WrapError(err, "Excluded", za0004)
+					return
+				}
+			}
+		}
 	}
 	return
 }
@@ -2838,7 +2932,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		err = msgp.WrapError(err)
 		return
 	}
-	var zb0001Mask uint8 /* 5 bits */
+	var zb0001Mask uint8 /* 6 bits */
 	_ = zb0001Mask
 	for zb0001 > 0 {
 		zb0001--
@@ -2967,6 +3061,26 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				}
 			}
 			zb0001Mask |= 0x10
+		case "x":
+			var zb0006 uint32
+			zb0006, bts, err = msgp.ReadArrayHeaderBytes(bts)
+			if err != nil {
+				err = msgp.WrapError(err, "Excluded")
+				return
+			}
+			if cap(z.Excluded) >= int(zb0006) {
+				z.Excluded = (z.Excluded)[:zb0006]
+			} else {
+				z.Excluded = make([]Exclusion, zb0006)
+			}
+			for za0004 := range z.Excluded {
+				bts, err = z.Excluded[za0004].UnmarshalMsg(bts)
+				if err != nil {
+					err = msgp.WrapError(err, "Excluded", za0004)
+					return
+				}
+			}
+			zb0001Mask |= 0x20
 		default:
 			bts, err = msgp.Skip(bts)
 			if err != nil {
@@ -2976,7 +3090,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 	}
 	// Clear omitted fields.
-	if zb0001Mask != 0x1f {
+	if zb0001Mask != 0x3f {
 		if (zb0001Mask & 0x1) == 0 {
 			z.Heartbeat = false
 		}
@@ -2991,6 +3105,9 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		}
 		if (zb0001Mask & 0x10) == 0 {
 			z.Closed = nil
+		}
+		if (zb0001Mask & 0x20) == 0 {
+			z.Excluded = nil
 		}
 	}
 	o = bts
@@ -3012,6 +3129,10 @@ func (z *Liveness) Msgsize() (s int) {
 	s += 3 + (*wireInstant)(&z.ClaimedEarliest).Msgsize() + 3 + (*wireInstant)(&z.ClaimedLatest).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Disproved) * (msgp.Uint32Size)) + 3 + msgp.ArrayHeaderSize
 	for za0003 := range z.Closed {
 		s += z.Closed[za0003].Msgsize()
+	}
+	s += 2 + msgp.ArrayHeaderSize
+	for za0004 := range z.Excluded {
+		s += z.Excluded[za0004].Msgsize()
 	}
 	return
 }

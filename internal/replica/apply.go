@@ -199,7 +199,7 @@ func (a *application) commitWith(between func()) error {
 		return err
 	}
 	r.store.sieve.Before(&a.sift)
-	if err := r.store.opts.Engines.ApplyState(a.b); err != nil {
+	if err := r.applyState(a.b); err != nil {
 		return err
 	}
 	r.store.sieve.After(&a.sift)

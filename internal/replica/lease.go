@@ -34,8 +34,11 @@ type leaseCore struct {
 	low     clock.Timestamp
 	// used is the highest T that this replica has ever relied on, in any term. What it served under its lease is safe only
 	// if no other lease begins before then, so it takes part in no election that could bring one about (voter.go).
-	used    clock.Instant
-	answers map[kv.NodeID]clock.Instant // the run of promises (Since) that a voter named when it last answered
+	used clock.Instant
+	// excluded: the store has said of this term that nothing beyond cap is relied on (cluster P9, exclude.go).
+	excluded bool
+	cap      clock.Instant
+	answers  map[kv.NodeID]clock.Instant // the run of promises (Since) that a voter named when it last answered
 }
 
 // lead begins a term as leader.
@@ -83,6 +86,7 @@ func (l *leaseCore) until(voters []kv.NodeID, support func(kv.NodeID) cluster.Su
 	quorum := ends[(len(ends)-1)/2] // as many as a quorum are at or above it
 	// Not beyond our own promise either: its high water is what makes us wait after a restart.
 	t := min(quorum, support(l.self).Until)
+	l.checkExcluded(t)
 	l.used = max(l.used, t)
 	return t
 }

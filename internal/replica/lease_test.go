@@ -17,6 +17,7 @@ import (
 // TestLease runs the scripts of the lease core, at node 1. Time is in units that mean nothing.
 //
 //	lead 7 / follow / start low=30 / stop
+//	exclude                               the range stands still
 //	promise n2 until=100 since=5          what n2's store has promised ours
 //	answer n2 term=7 since=5              what n2's replica answered
 //	until voters=(n1,n2,n3)               T; 0: not to be used
@@ -34,6 +35,9 @@ func TestLease(t *testing.T) {
 				l.start(clock.Timestamp{Wall: int64(arg(t, d, "low"))})
 			case "stop":
 				l.stop()
+			case "exclude":
+				l.exclude()
+				return fmt.Sprintf("term %d, relied on until %d\n", l.term, l.cap)
 			case "promise":
 				promises[nodeArg(d)] = cluster.Support{Until: clock.Instant(arg(t, d, "until")), Since: clock.Instant(arg(t, d, "since"))}
 			case "answer":
@@ -120,4 +124,24 @@ func arg(t *testing.T, d *datadriven.TestData, key string) (n int) {
 
 func nodeArg(d *datadriven.TestData) kv.NodeID {
 	return kv.NodeID(number(strings.TrimPrefix(d.CmdArgs[0].Key, "n")))
+}
+
+// P9 is asserted where leases are computed: what was said of a lease to others holds.
+func TestExcludedLeaseIsNotUsed(t *testing.T) {
+	l := leaseCore{self: 1}
+	l.lead(7)
+	l.start(clock.Timestamp{Wall: 1})
+	until := clock.Instant(100)
+	support := func(kv.NodeID) cluster.Support { return cluster.Support{Until: until, Since: 1} }
+	if got := l.until([]kv.NodeID{1}, support); got != 100 {
+		t.Fatal(got)
+	}
+	l.exclude()
+	l.stopped, until = false, 200 // as if something had begun to serve again
+	defer func() {
+		if p := fmt.Sprint(recover()); !strings.Contains(p, "P9") {
+			t.Errorf("a lease that was excluded until 100 is used until 200: %s", p)
+		}
+	}()
+	l.until([]kv.NodeID{1}, support)
 }

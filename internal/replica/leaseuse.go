@@ -13,14 +13,15 @@ import (
 // leaseUse is the lease as requests see it. The range's task moves the core on; requests read a view that is replaced as a
 // whole, and look at the promises again only when the view's T is near. Any task may use it.
 type leaseUse struct {
-	cluster *cluster.Cluster
-	clock   *clock.Clock
-	node    kv.NodeID
-	voters  func() []kv.NodeID
-	metrics *Metrics
-	lost    func() // called when the lease ends or begins; it does not block
-	stalled func() string
-	early   bool // Unsafe.EarliestLease
+	cluster  *cluster.Cluster
+	clock    *clock.Clock
+	node     kv.NodeID
+	voters   func() []kv.NodeID
+	metrics  *Metrics
+	lost     func() // called when the lease ends or begins; it does not block
+	stalled  func() string
+	early    bool // Unsafe.EarliestLease
+	uncapped bool // Unsafe.ExcludeUncapped
 
 	mu   sync.Mutex
 	core leaseCore
@@ -38,7 +39,7 @@ type leaseView struct {
 }
 
 func newLeaseUse(s *Store, voters func() []kv.NodeID) *leaseUse {
-	l := &leaseUse{cluster: s.opts.Cluster, clock: s.opts.Clock, node: s.opts.Node, voters: voters, metrics: s.opts.Metrics, stalled: s.Stalled, early: s.opts.Unsafe.EarliestLease}
+	l := &leaseUse{cluster: s.opts.Cluster, clock: s.opts.Clock, node: s.opts.Node, voters: voters, metrics: s.opts.Metrics, stalled: s.Stalled, early: s.opts.Unsafe.EarliestLease, uncapped: s.opts.Unsafe.ExcludeUncapped}
 	l.core.self = s.opts.Node
 	return l
 }

@@ -24,6 +24,10 @@ func (r *Replica) run() {
 			r.end(evs)
 			return
 		}
+		begin(&r.progress.turn, r.store.opts.RT.Now())
+		if d := r.store.opts.TurnDelay; d != nil {
+			sleep(r.store.opts.RT, d(r.id))
+		}
 		if rest, ok := r.turn(evs); !ok {
 			r.end(rest)
 			return
@@ -32,6 +36,7 @@ func (r *Replica) run() {
 			told = r.soft
 			r.tellStats()
 		}
+		r.progress.turn.Store(0)
 	}
 }
 
@@ -207,8 +212,10 @@ func (r *Replica) receive(m *raftpb.Message, from kv.NodeID, since clock.Instant
 	r.step(m)
 }
 
-// Released and over make a Replica the oath of its voter.
-func (r *Replica) Released(to kv.NodeID) bool { return r.store.opts.Cluster.Released(to) }
+// Released and over make a Replica the oath of its voter. It is asked about the leader that the voter last answered.
+func (r *Replica) Released(to kv.NodeID) bool {
+	return r.store.opts.Cluster.ReleasedFor(to, r.id, r.voter.term) || r.store.opts.Cluster.Released(to)
+}
 
 func (r *Replica) over(giveUp bool) bool { return r.lease.over(giveUp) }
 

@@ -16,7 +16,7 @@ type Metrics struct {
 	MessagesDropped                    prometheus.Counter
 	VotesRefused                       prometheus.Counter
 	LeaseRefused                       prometheus.Counter
-	Unheard                            prometheus.Counter
+	Unheard, Excluded                  prometheus.Counter
 	Bumps, Pushes, Collected           prometheus.Counter
 	Locks, LockWaiters                 prometheus.Gauge
 	LockWait                           prometheus.Histogram
@@ -63,6 +63,7 @@ func NewMetrics() *Metrics {
 		VotesRefused:      counter("votes_refused_total", "Votes and campaigns that a promise forbade."),
 		LeaseRefused:      counter("lease_refused_total", "Requests refused because the lease could not be used."),
 		Unheard:           counter("leaders_unheard_total", "Times that a leader fell silent because it heard no quorum of its voters."),
+		Excluded:          counter("excluded_total", "Leases ended because their range's task made no progress, or its replica was quarantined."),
 		Bumps:             counter("read_bumps_total", "Reads moved to an uncertain version by the leaseholder."),
 		Pushes:            counter("pushes_total", "Transactions pushed because their intents were in the way."),
 		ClosedReads:       counter("closed_reads_total", "Reads of the past served from closed timestamps, by whatever replica."),
@@ -83,7 +84,7 @@ func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		m.Ranges, m.Leaders, m.Elections, m.Won, m.Transfers, m.Splits, m.Proposals, m.Applied, m.Dropped, m.Ambiguous,
 		m.LogSync, m.LogBatch, m.Commit, m.Latches, m.SnapshotsSent, m.SnapshotsReceived, m.SnapshotBytes, m.Truncated,
-		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Unheard, m.Bumps, m.Pushes, m.Collected, m.ClosedReads, m.CountedRows, m.Placed,
+		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Unheard, m.Excluded, m.Bumps, m.Pushes, m.Collected, m.ClosedReads, m.CountedRows, m.Placed,
 		m.Locks, m.LockWaiters, m.LockWait, m.LockWounds, m.LocksExpired, m.LocksForgone,
 	}
 }

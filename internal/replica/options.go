@@ -73,6 +73,10 @@ type Options struct {
 	// StallLimit is how long a write of the log may take before the store lets its leases run out; default 2 s. Shorter: the
 	// ranges of a node whose disk stands still are served by others sooner, and a slow disk loses leases more often.
 	StallLimit time.Duration
+	// ProgressLimit is how long a batch may take into state before the store lets all its leases run out, and how long one turn of
+	// a range's task may take before the store lets that range's lease run out; default 2 s. Shorter: ranges that stand still are
+	// served by others sooner, and large commands on slow machines cost elections.
+	ProgressLimit time.Duration
 	// CollectInterval is the time between two searches for records of finished transactions that are no longer needed;
 	// default 1 min. Records are kept for eval.Retention in any case.
 	CollectInterval time.Duration
@@ -100,6 +104,9 @@ type Options struct {
 	// DiskDelay, if set, says how long the disk is to take before it makes a batch of the log durable, and before it
 	// says so: for simulation, where disks are memory and would take no time at all.
 	DiskDelay func() time.Duration
+	// StateDelay and TurnDelay, if set, say how long a batch is to take into state, and a turn of a range's task: for simulation.
+	StateDelay func() time.Duration
+	TurnDelay  func(kv.RangeID) time.Duration
 
 	// Unsafe is for negative controls alone.
 	Unsafe Unsafe
@@ -122,6 +129,7 @@ func (o *Options) fill() error {
 	set(&o.FlushInterval, 30*time.Second)
 	set(&o.FlushBytes, 48<<20)
 	set(&o.StallLimit, 2*time.Second)
+	set(&o.ProgressLimit, 2*time.Second)
 	set(&o.CollectInterval, time.Minute)
 	set(&o.ClosedLag, 3*time.Second)
 	set(&o.KeepEntries, 4096)

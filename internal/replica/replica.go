@@ -41,6 +41,7 @@ type Replica struct {
 	closing   closing
 	closed    closed
 	admin     mutex // one change of the descriptor at a time
+	progress  progress
 
 	// appliedIndex is applied.index as far as state shows it. It is set before the proposers hear of it.
 	appliedIndex atomic.Uint64

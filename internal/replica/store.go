@@ -32,6 +32,7 @@ type Store struct {
 	sieve    mvcc.Sieve // of all ranges' intents and records
 	pushes   *conflict.Pushes
 	copies   *copies
+	applying atomic.Int64 // when the oldest batch that is on its way into state began (stall.go)
 
 	stop    atomic.Bool
 	failed  sync.Once
@@ -83,6 +84,7 @@ func NewStore(o Options) (*Store, error) {
 		return nil, err
 	}
 	o.Cluster.OnSuspect(s.suspect)
+	o.Cluster.OnExcluded(s.excluded)
 	return s, nil
 }
 
@@ -134,6 +136,7 @@ func (s *Store) Start() {
 func (s *Store) runTicks() {
 	for !s.stopped() {
 		s.opts.RT.Sleep(s.opts.Tick)
+		s.watch()
 		leaders, initialized := 0, 0
 		for _, r := range s.ranges.all() {
 			r.queue.Push(tick{})

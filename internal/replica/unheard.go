@@ -49,9 +49,14 @@ func (r *Replica) hearsQuorum() bool {
 	return hears
 }
 
-// suspects reports whether there is evidence that the leader that this replica follows has stopped.
+// suspects reports whether there is evidence that the leader that this replica follows has stopped, or
+// does not use the lease of this range any more.
 func (r *Replica) suspects(lead kv.NodeID) bool {
-	return lead != 0 && lead != r.store.opts.Node && r.store.opts.Cluster.Suspected(lead)
+	if lead == 0 || lead == r.store.opts.Node {
+		return false
+	}
+	_, excluded := r.excludedBy(lead)
+	return excluded || r.store.opts.Cluster.Suspected(lead)
 }
 
 // suspect tells the ranges that a node leads, or led when they last heard of it, that there is evidence against it.
@@ -92,7 +97,7 @@ func (leaderSuspected) again(r *Replica) {
 	if r.leading() || r.election.tries >= maxHurried {
 		return
 	}
-	wait := r.store.opts.Cluster.ReleaseIn(r.voter.lead)
+	wait := r.releaseIn(r.voter.lead)
 	if at := r.election.at; at != 0 {
 		wait = max(wait, at-r.store.opts.RT.Now())
 	}

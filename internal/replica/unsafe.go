@@ -30,6 +30,8 @@ type Unsafe struct {
 	Unclosed bool
 	// KeepTicking: a leader that hears no quorum of its voters goes on sending heartbeats (unheard.go).
 	KeepTicking bool
+	// ExcludeUncapped: what a store excludes a range until is what it relied on so far, and the range's lease goes on (P9).
+	ExcludeUncapped bool
 	// SplitUnclosed: while a split is in flight its leaseholder goes on closing timestamps, above the right half's low water (F1).
 	SplitUnclosed bool
 	// EarlyPast: the leaseholder calls what such a transaction has read or written past without waiting (W3).

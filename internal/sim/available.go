@@ -150,7 +150,7 @@ func (a *availability) look() {
 
 // well reports whether nothing is wrong with a machine.
 func (m *Machine) well() bool {
-	return m.Serving() && !m.dying() && !m.RT.Paused() && m.illness.now() == "" && m.rot == nil && m.slow == 0 && m.still.until == 0 &&
+	return m.Serving() && !m.dying() && !m.RT.Paused() && m.illness.now() == "" && m.rot == nil && m.slow == 0 && m.still.until == 0 && !m.isWedged() &&
 		m.w.Loop.Now() >= max(m.slowUntil, m.logStall, m.stateStall) && m.goodClock()
 }
 

@@ -53,6 +53,8 @@ type Config struct {
 	// Locks, Cache and Spans are how many locks a range keeps, the bytes of its timestamp cache, and how many spans a
 	// transaction remembers of what it has read; 0: the defaults, which no run comes near.
 	Locks, Cache, Spans int
+	// Progress is how long a range may stand still before its lease is given up; 0: the default.
+	Progress time.Duration
 	// Request is how long a range lets a request wait; short ones make unknown outcomes common.
 	Request time.Duration
 
@@ -220,6 +222,7 @@ func Draw(seed uint64) Config {
 			}
 		}
 	}
+	c.Progress = logUniform(r, 300*time.Millisecond, 2*time.Second)
 	c.drawUnequalClocks(r)
 	c.Factor = usualFactor
 	switch {

@@ -99,6 +99,24 @@ var Controls = []Control{
 				w.Loop.At(w.Loop.Now()+100*time.Millisecond, o.Boot)
 			})
 		}},
+	{Name: "exclusion-without-cap", Breaks: "P9: a range that stands still is excluded, and its lease goes on", Within: 20,
+		Change: func(c *Config) {
+			c.UnsafeReplicas = replica.Unsafe{ExcludeUncapped: true}
+			c.Workloads, c.Think, c.Clients = []string{"estate"}, 40*time.Millisecond, 6
+			c.Promise, c.Heartbeat, c.Tick, c.Request = time.Second, 125*time.Millisecond, 50*time.Millisecond, 200*time.Millisecond
+			c.Progress = 200 * time.Millisecond // sooner than all readers wait for what stands still
+			c.MaxSteps, c.FaultFor = 2_000_000, parts*4*time.Second
+			c.Script = func(w *World) {
+				for x := range parts {
+					w.Loop.At(w.Loop.Now()+time.Duration(x)*4*time.Second, func() {
+						if m, id := leaseholder(w, partSpan('r', x).Start); m != nil {
+							m.event("the task of r%d stands still", id)
+							m.wedge(id, 3*time.Second)
+						}
+					})
+				}
+			}
+		}},
 	{Name: "earliest-lease", Breaks: "L2: a leader holds its lease against its earliest", Within: 20,
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{EarliestLease: true}
@@ -169,7 +187,7 @@ func ControlConfig(seed uint64) Config {
 	c := Draw(seed)
 	c.Nodes, c.Faults, c.Loss, c.Far, c.Idle, c.Clocks = 3, nil, 0, 0, 0, nil
 	c.Rate, c.Room, c.Damage = 0, 0, 0
-	c.Request, c.MaxSteps = 10*time.Second, 500_000
+	c.Request, c.Progress, c.MaxSteps = 10*time.Second, 0, 500_000
 	c.StallP, c.Weather.Dup, c.Weather.SpikeP = 0, 0, 0
 	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
 	c.Weather.Jitter = c.Weather.Base

@@ -60,6 +60,7 @@ var laterFaults = []Fault{
 	{"stall-disk", stallDisk},
 	{"lost-directory", loseDirectory},
 	{"damage", damageDisk},
+	{"wedge", wedge},
 }
 
 // The names of faults that others ask for.

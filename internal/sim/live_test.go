@@ -284,7 +284,7 @@ func TestLiveCluster(t *testing.T) {
 		}
 	}
 	var h History
-	loads := []Workload{&registers{}, &bank{}, &order{}}
+	loads := []Workload{newRegisters(6, 0), &bank{}, &order{}}
 	setup := func(p *node.Node, r rt.Runtime) error {
 		for r.Now() < time.Minute && !replicatedOn(p, 3) {
 			r.Sleep(50 * time.Millisecond)

@@ -41,6 +41,7 @@ type Machine struct {
 	freeze                          freeze
 	still                           suspension
 	stood                           time.Duration // for how long the monotonic clock has stood still, up to now
+	wedged                          wedged
 
 	// The process. All nil while there is none.
 	RT      *eventloop.Runtime
@@ -161,6 +162,7 @@ func (m *Machine) tune(o *replica.Options) {
 	o.FlushBytes = int64(cfg.Keep) * 512
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	o.ClosedEvery = cfg.ClosedEvery
+	o.TurnDelay, o.StateDelay, o.ProgressLimit = m.turnTime, m.stateTime, cfg.Progress
 	o.DiskDelay = m.syncTime
 }
 

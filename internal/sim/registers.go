@@ -14,14 +14,19 @@ import (
 // time that checking takes grows fast with the length of its history.
 type registers struct {
 	ops  []*check.RegisterOp
-	used [6]int
+	used []int
 	last int64
-	// homely: the first client of a machine only reads, and only what its own node led at first; the others write what their
+	// homely: so many of the clients of a machine only read, and only what its own node led at first; the others write what their
 	// own node did not. So somebody still reads where a node is cut off, and somebody still writes elsewhere.
-	homely bool
+	homely int
 }
 
 const registerUses = 120
+
+// newRegisters makes a workload of so many slots, each of which is one key after another.
+func newRegisters(slots int, homely int) *registers {
+	return &registers{used: make([]int, slots), homely: homely}
+}
 
 func (r *registers) Splits() []kv.Key { return splits('r') }
 
@@ -34,10 +39,10 @@ func (r *registers) key(slot int) (kv.Key, string) {
 
 func (r *registers) Step(c *Client) {
 	slot, kind := c.Rand.IntN(len(r.used)), check.RegisterKind(c.Rand.IntN(3))
-	if r.homely {
+	if r.homely > 0 {
 		home := c.Machine % parts
-		if kind = check.Write; c.Number == 0 {
-			slot, kind = home+parts*c.Rand.IntN(2), check.Read
+		if kind = check.Write; c.Number < r.homely {
+			slot, kind = home+parts*c.Rand.IntN(len(r.used)/parts), check.Read
 		} else if slot%parts == home {
 			slot++
 		}

@@ -39,7 +39,7 @@ var workloads = []struct {
 	name string
 	make func() Workload
 }{
-	{"register", func() Workload { return &registers{} }},
+	{"register", func() Workload { return newRegisters(6, 0) }},
 	{"bank", func() Workload { return &bank{} }},
 	{"order", func() Workload { return &order{} }},
 	{"lists", func() Workload { return newMops(lists) }},
@@ -90,7 +90,8 @@ func newWorkload(name string) Workload {
 // forControls are workloads that only negative controls use: they wait for one thing.
 var forControls = map[string]func() Workload{
 	"lately": func() Workload { return &past{lately: true} },
-	"homely": func() Workload { return &registers{homely: true} },
+	"homely": func() Workload { return newRegisters(6, 1) },
+	"estate": func() Workload { return newRegisters(300, 3) }, // so many keys that none is in another's way
 	"twins":  func() Workload { return &monotonic{twins: true} },
 }
 
