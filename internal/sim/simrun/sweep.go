@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/longitude-db/longitude/internal/sim"
@@ -22,10 +23,13 @@ type sweep struct {
 	next    int // seeds given out
 	done    int
 	failed  []string
+	why     []string // what each of these showed
 	virtual time.Duration
 	reached sim.Probes
 	lines   map[uint64]string // with hashes: those that wait for their turn
 	printed uint64
+	gap     float64 // the largest of the runs', as a share of what was permitted
+	gapOf   uint64
 	began   time.Time
 }
 
@@ -67,8 +71,16 @@ func (s *sweep) took(seed uint64, res *sim.Result, differs bool) {
 	s.done++
 	s.virtual += res.Virtual
 	s.reached.Add(res.Probes)
+	if a := res.Config.Available; a > 0 && res.Gap.Seconds()/a.Seconds() > s.gap {
+		s.gap, s.gapOf = res.Gap.Seconds()/a.Seconds(), seed
+	}
 	if res.Failed() || differs {
 		s.failed = append(s.failed, fmt.Sprint(seed))
+		what := "a second run had another trace"
+		if res.Failed() {
+			what = res.Found()
+		}
+		s.why = append(s.why, fmt.Sprintf("seed %d: %.300s", seed, what))
 	}
 	if s.hashes {
 		s.lines[seed] = fmt.Sprintf("%d %016x %d", seed, res.Hash, res.Steps)
@@ -92,13 +104,31 @@ func (s *sweep) took(seed uint64, res *sim.Result, differs bool) {
 
 func (s *sweep) progress() {
 	real := time.Since(s.began)
-	fmt.Printf("%d of %d seeds, %d failed; %s of cluster time in %s: %.0f times as fast as real time\n",
-		s.done, s.n, len(s.failed), s.virtual.Round(time.Second), real.Round(time.Second), s.virtual.Seconds()/real.Seconds())
+	fmt.Printf("%d of %d seeds, %d failed; %s of cluster time in %s: %.0f times as fast as real time, %.0f seeds an hour, %.2f s of a processor each\n",
+		s.done, s.n, len(s.failed), s.virtual.Round(time.Second), real.Round(time.Second), s.virtual.Seconds()/real.Seconds(),
+		float64(s.done)/real.Hours(), processorTime().Seconds()/float64(s.done))
+	if s.gap > 0 {
+		fmt.Printf("the longest time without service was %.0f %% of what is permitted, by seed %d\n", 100*s.gap, s.gapOf)
+	}
+}
+
+// processorTime is what this process has used.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // sum says what came of it all.
 func (s *sweep) sum() {
 	if len(s.failed) > 0 {
+		defer func() {
+			for _, line := range s.why {
+				fmt.Fprintln(os.Stderr, line)
+			}
+		}()
 		defer fmt.Fprintf(os.Stderr, "failed at commit %s: seeds %s\nreplay: make sim SEED=%s\n", sim.Commit(), strings.Join(s.failed, " "), s.failed[0])
 	}
 	if s.hashes {
