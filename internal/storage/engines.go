@@ -91,7 +91,7 @@ func (e *Engines) open(o Options) (err error) {
 	log, state := e.logOptions(o), e.stateOptions(o)
 	e.cache = pebble.NewCache(o.Cache + memtables(log, state))
 	log.Cache, state.Cache = e.cache, e.cache
-	if e.Log, err = e.openEngine("log", log); err != nil {
+	if err := e.openLog(o, log); err != nil {
 		return explain(o.Dir, err)
 	}
 	if err := e.checkFormat(); err != nil {
@@ -101,6 +101,38 @@ func (e *Engines) open(o Options) (err error) {
 		return explain(o.Dir, err)
 	}
 	return e.checkPair(o.Deterministic)
+}
+
+// openLog opens the log instance, twice if it is new. The first write-ahead log of a new instance is begun in Pebble's oldest format,
+// whatever format is asked for, and does not say how much of it was synced: a bit that is flipped anywhere in it would be taken for
+// the end of it, and all that was acknowledged after that would silently be gone. From the second one on, damage is told from
+// a torn tail, except in the last block.
+func (e *Engines) openLog(o Options, opts *pebble.Options) error {
+	old := false
+	if dir := e.fs.PathJoin(e.dir, "log"); exists(e.fs, dir) {
+		found, err := pebble.Peek(dir, e.fs)
+		if err != nil {
+			return err
+		}
+		old = found.Exists
+	}
+	var err error
+	if e.Log, err = e.openEngine("log", opts); err != nil || old {
+		return err
+	}
+	err, e.Log = e.Log.Close(), nil
+	if err != nil {
+		return err
+	}
+	again := e.logOptions(o)
+	again.Cache = opts.Cache
+	e.Log, err = e.openEngine("log", again)
+	return err
+}
+
+func exists(fs vfs.FS, name string) bool {
+	_, err := fs.Stat(name)
+	return err == nil
 }
 
 // memtables is what the instances' memtables take away from the cache that they are given: of each the one that is written

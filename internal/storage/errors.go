@@ -55,7 +55,7 @@ func hint(err error) string {
 		return "give --store a directory of its own"
 	case errors.Is(err, errLostState), errors.Is(err, errLostLog):
 		return lostHint
-	case errors.Is(err, pebble.ErrCorruption):
+	case errors.Is(err, pebble.ErrCorruption), pebble.IsCorruptionError(err):
 		return damagedHint
 	case errors.Is(err, syscall.EIO):
 		return "the disk reports errors: see dmesg and the disk's health"
