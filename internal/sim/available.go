@@ -154,8 +154,11 @@ func (m *Machine) well() bool {
 		m.w.Loop.Now() >= max(m.slowUntil, m.logStall, m.stateStall) && m.goodClock()
 }
 
-// goodClock reports whether the machine's clock is as it was drawn, and honest.
+// goodClock reports whether the machine's clock is as it was drawn, and honest, and no vote has to be waited for that says so.
 func (m *Machine) goodClock() bool {
+	if _, err := m.peek(); err == clock.ErrFenced {
+		return false
+	}
 	usual, now := m.w.Config.Clocks[m.Index], m.Source.Conditions()
 	return !now.Lying && !now.Lost && (now.State == clock.Unknown || now.State == clock.Synchronized) && now.Bound <= 2*usual.Bound
 }

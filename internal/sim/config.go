@@ -39,6 +39,8 @@ type Config struct {
 	// Clocks holds the conditions of each machine's clock; Honest says that all of them keep their bounds.
 	Clocks []clock.Conditions
 	Honest bool
+	// Lie is a clock that goes wrong while the fence is on.
+	Lie Lie
 	// Marker is what the hypervisor tells suspended machines; anything but the zero value is for negative controls.
 	Marker Marker
 
@@ -240,6 +242,9 @@ func Draw(seed uint64) Config {
 		c.LongP = []float64{0.1, 0.5}[r.IntN(2)]
 		c.FaultFor = max(c.FaultFor, 3*c.Available)
 	}
+	if r.IntN(5) == 0 && c.Idle == 0 {
+		c.drawLie(r)
+	}
 	return c
 }
 
@@ -316,10 +321,11 @@ func (c Config) String() string {
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
 	return fmt.Sprintf("%d nodes (%d late), %d replicas, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, links of %.1f MB/s with room for %s, damage %.5f, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
-		"  clocks %s; faults %v every %s for %s (long %.1f), operators every %s (%d cuts), available within %s, idle %s, locking %.1f, spill %d, through %d",
+		"  clocks %s; faults %v every %s for %s (long %.1f), operators every %s (%d cuts), available within %s, lie %s of m%d after %s for %s, idle %s, locking %.1f, spill %d, through %d",
 		c.Nodes, c.Late, c.Factor, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
 		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.Rate/1e6, c.Room.Round(time.Millisecond), c.Damage, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
-		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor.Round(time.Millisecond), c.LongP, c.OperateEvery.Round(time.Millisecond), c.Cuts, c.Available.Round(time.Millisecond), c.Idle, c.Locking, c.Spill, c.Through)
+		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor.Round(time.Millisecond), c.LongP, c.OperateEvery.Round(time.Millisecond), c.Cuts, c.Available.Round(time.Millisecond),
+		c.Lie.Offset.Round(time.Millisecond), c.Lie.Who+1, c.Lie.After.Round(time.Millisecond), c.Lie.For.Round(time.Millisecond), c.Idle, c.Locking, c.Spill, c.Through)
 }
 
 // logUniform draws evenly on the logarithmic scale.

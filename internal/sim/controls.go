@@ -167,6 +167,39 @@ var Controls = []Control{
 			}
 		},
 		Shows: leasesLost},
+	{Name: "no-marker", Breaks: "T9: a machine that was suspended is not told", Within: 20,
+		Change: func(c *Config) {
+			c.Marker = NoMarker
+			asleep(c)
+		}},
+	{Name: "polled-marker", Breaks: "T9: only the poller looks at the marker, not every reading", Within: 20,
+		Change: func(c *Config) {
+			c.Marker, c.ClockPoll = MarkerInPolls, 500*time.Millisecond
+			asleep(c)
+		}},
+	{Name: "vote-by-readings", Breaks: "F2: conflicts of readings count as disproofs, so an honest node is fenced", Within: 20, Stops: true,
+		Change: func(c *Config) {
+			c.UnsafePromises = cluster.Unsafe{VoteByReadings: true}
+			r := rand.New(rand.NewPCG(c.Seed, 0xf2))
+			c.Clocks = []clock.Conditions{{Bound: 50 * time.Microsecond}, {Bound: 50 * time.Millisecond}, {Bound: time.Millisecond}}
+			c.Weather = Weather{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
+			c.FaultFor, c.Workloads, c.MaxSteps = 4*time.Second, nil, 2_000_000
+			off := 10*time.Millisecond + time.Duration(r.Int64N(int64(30*time.Millisecond)))
+			c.Script = func(w *World) {
+				w.Loop.At(w.Loop.Now()+time.Second, func() {
+					m := w.Machines[2]
+					m.event("begins to lie by %s", off)
+					m.Source.Set(clock.Conditions{Bound: time.Millisecond, Offset: off, Lying: true})
+				})
+			}
+		}},
+	{Name: "unfenced-lie", Breaks: "the vote: a liar that all others disprove is not fenced in time", Within: 4, Stops: true,
+		Change: func(c *Config) {
+			c.UnsafePromises = cluster.Unsafe{NoFence: true}
+			c.FaultFor, c.MaxSteps = 8*time.Second, 4_000_000
+			c.drawLie(rand.New(rand.NewPCG(c.Seed, 0x11e5)))
+			c.Lie.After = time.Second
+		}},
 	{Name: "uncertainty", Breaks: "nothing, but promises less: causal reverse", Within: 20,
 		Change: func(c *Config) {
 			c.Orderings = []txn.Ordering{txn.Uncertainty}
@@ -185,7 +218,7 @@ var Controls = []Control{
 func ControlConfig(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc7))
 	c := Draw(seed)
-	c.Nodes, c.Faults, c.Loss, c.Far, c.Idle, c.Clocks = 3, nil, 0, 0, 0, nil
+	c.Nodes, c.Faults, c.Loss, c.Far, c.Idle, c.Clocks, c.Lie = 3, nil, 0, 0, 0, nil, Lie{}
 	c.Rate, c.Room, c.Damage = 0, 0, 0
 	c.Request, c.Progress, c.MaxSteps = 10*time.Second, 0, 500_000
 	c.StallP, c.Weather.Dup, c.Weather.SpikeP = 0, 0, 0
@@ -316,6 +349,7 @@ func (k Control) Run(seed uint64) (res *Result, found bool) {
 func (k Control) Sound(seed uint64) Config {
 	c := k.Config(seed)
 	c.Unsafe, c.UnsafeReplicas, c.UnsafePromises, c.OneLane = txn.Unsafe{}, replica.Unsafe{}, cluster.Unsafe{}, false
+	c.Marker = MarkerInReadings
 	c.MaxSteps *= 4 // what bounds a run that is broken must not end one that is only busy
 	return c
 }

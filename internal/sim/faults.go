@@ -120,6 +120,9 @@ func (w *World) trouble(end time.Duration, over func()) {
 		})
 		w.Loop.At(w.idleTo, func() { w.Net.weather.Loss, w.Net.damage = w.Config.Loss, w.Config.Damage })
 	}
+	if w.Config.Lie.Offset != 0 {
+		w.Loop.At(w.Loop.Now()+w.Config.Lie.After, func() { w.lie(heal, end) })
+	}
 	if w.Config.Script != nil {
 		w.Config.Script(w)
 	}
@@ -131,6 +134,10 @@ func (w *World) trouble(end time.Duration, over func()) {
 			}
 			if w.idle() {
 				w.Loop.At(w.idleTo, next)
+				return
+			}
+			if w.calm {
+				w.Loop.At(w.Loop.Now()+100*time.Millisecond, next)
 				return
 			}
 			// Mostly short, now and then longer than every promise and timeout.

@@ -1,7 +1,10 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -113,6 +116,105 @@ func TestLiarIsFenced(t *testing.T) {
 			t.Logf("fenced after %s, serves again %s after its clock is good; %d operations", fenced, serves, ops)
 		})
 	}
+}
+
+// TestDrawnLies: lies in drawn clusters, with drawn faults once the fence stands. The liar is found out in time, no honest node is
+// fenced, and what histories have to hold they hold.
+func TestDrawnLies(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(8)
+	if testing.Short() || raceEnabled {
+		seeds = 2
+	}
+	fenced := 0.0
+	for seed := uint64(1); seed <= seeds; seed++ {
+		cfg := Draw(seed)
+		cfg.Idle = 0
+		if cfg.Lie.Offset == 0 {
+			cfg.drawLie(rand.New(rand.NewPCG(seed, 0x11e5)))
+		}
+		res := Run(cfg, Options{})
+		if res.Failed() {
+			var b bytes.Buffer
+			res.Report(&b, 40)
+			t.Error(b.String())
+		}
+		fenced += res.Probes["sim_liars_fenced_total"]
+		t.Logf("%s; %d operations excused", res.Line(), res.Excused)
+	}
+	if fenced < float64(seeds)/2 {
+		t.Errorf("%.0f liars fenced in %d runs: the test does not test much", fenced, seeds)
+	}
+}
+
+// TestExcuse: what overlaps a time of doubt, and δ after it, is stretched to δ before and 2δ after, and nothing else is touched.
+func TestExcuse(t *testing.T) {
+	const s, δ = time.Second, time.Second - 2*lieEvery
+	w := &World{Config: Config{Lie: Lie{Offset: δ}}, doubts: []doubt{{10 * s, 12 * s}}}
+	w.history.keeps = true
+	type moment struct {
+		op  int
+		at  time.Duration
+		end bool
+	}
+	ops := make([]check.Op, 7)
+	for _, m := range []moment{{0, 7 * s, false}, {0, 8 * s, true}, // long before
+		{1, 9*s + s/2, false}, {1, 10*s - s/10, true}, // just before
+		{2, 9*s + s/2, false}, {3, 10*s + s/2, false}, {2, 11 * s, true}, // into it; 3: no end
+		{4, 11*s + s/2, false}, {4, 12*s + s/2, true}, // over its end
+		{5, 13*s + s/2, false}, {5, 14*s - s/10, true}, // after it and δ
+		{6, 15 * s, false}, {6, 16 * s, true}} { // long after
+		o := &ops[m.op]
+		if !m.end {
+			o.Invoke = w.history.next(o, m.at)
+		} else {
+			o.Outcome, o.Return = check.OK, w.history.next(o, m.at)
+		}
+	}
+	before := slices.Clone(ops)
+	w.excuse()
+	for _, i := range []int{0, 1, 5, 6} {
+		if ops[i] != before[i] {
+			t.Errorf("operation %d: [%d,%d], was [%d,%d]", i, ops[i].Invoke, ops[i].Return, before[i].Invoke, before[i].Return)
+		}
+	}
+	if o := ops[3]; o.Outcome != check.Unknown || o.Invoke != ops[0].Return {
+		t.Errorf("operation without an end: %+v", o)
+	}
+	for _, i := range []int{2, 4} {
+		if o := ops[i]; o.Invoke != ops[0].Return || o.Return <= ops[5].Return-1 || o.Return > ops[6].Invoke {
+			t.Errorf("operation %d: [%d,%d]", i, o.Invoke, o.Return)
+		}
+	}
+	if w.excused != 3 {
+		t.Errorf("%d excused", w.excused)
+	}
+}
+
+// TestExcuseIsNeeded: without it the checkers find in some of these runs what a clock did before the fence stood.
+func TestExcuseIsNeeded(t *testing.T) {
+	t.Parallel()
+	for seed := uint64(1); seed <= 12; seed++ {
+		cfg := ControlConfig(seed)
+		cfg.Workloads, cfg.Clients, cfg.Think, cfg.FaultFor, cfg.MaxSteps = []string{"order", "monotonic"}, 3, 5*time.Millisecond, 8*time.Second, 4_000_000
+		off := time.Duration(1-2*int64(seed%2)) * 400 * time.Millisecond
+		cfg.Lie = Lie{Who: int(seed % 3), Offset: off, After: 500 * time.Millisecond, For: time.Second}
+		cfg.LiveWithin += 15 * time.Second
+		r := &run{World: newWorld(cfg, newTrace(200, nil, false))}
+		err := r.play()
+		found := r.anomalies()
+		r.excuse()
+		left := r.anomalies()
+		r.close()
+		if err != nil || len(left) > 0 {
+			t.Fatalf("seed %d: %v, %v", seed, err, left)
+		}
+		if len(found) > 0 {
+			t.Logf("seed %d: %d anomalies that are excused, the first: %s", seed, len(found), found[0])
+			return
+		}
+	}
+	t.Error("a liar shows in no history before the fence stands: nothing needs to be excused")
 }
 
 // TestUnfencedLiarIsFound is the control: the same without the fence, and the checkers find what it prevents.

@@ -155,6 +155,7 @@ func (t transport) stamp(m *kv.Message, to kv.NodeID) []byte {
 func observe(m *Machine, msg *kv.Message) {
 	if msg.Latest != 0 && msg.From != 0 {
 		m.Clock.Observe(uint32(msg.From), msg.Earliest, msg.Latest)
+		m.w.watchFence(m)
 	}
 }
 

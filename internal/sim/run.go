@@ -24,6 +24,9 @@ type Result struct {
 	// Gap is the longest time for which a range was not served by a quorum that was well and connected (V6).
 	Gap time.Duration
 
+	// Excused are operations that lost some of their order in real time because a clock lied (World.excuse).
+	Excused int
+
 	// Probes are what the nodes counted.
 	Probes Probes
 
@@ -90,6 +93,8 @@ func Run(cfg Config, o Options) (res *Result) {
 		}
 	}()
 	res.Err = r.play()
+	w.excuse()
+	res.Excused = w.excused
 	for i, l := range r.loads {
 		for _, a := range l.Check() {
 			a.Text = cfg.Workloads[i] + ": " + a.Text

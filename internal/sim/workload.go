@@ -100,6 +100,22 @@ var forControls = map[string]func() Workload{
 type History struct {
 	mu   sync.Mutex // never held while waiting
 	rank int64
+	// keeps: the operations and the time of each rank are kept, so that some can be excused (World.excuse).
+	keeps bool
+	ops   []*check.Op
+	times []time.Duration
+}
+
+// next gives a rank to an operation of which it is the beginning or the end. The caller holds mu.
+func (h *History) next(op *check.Op, now time.Duration) int64 {
+	h.rank++
+	if h.keeps {
+		h.times = append(h.times, now)
+		if op.Invoke == 0 {
+			h.ops = append(h.ops, op)
+		}
+	}
+	return h.rank
 }
 
 // Client is somebody who uses the database through one node. It ends with the node's process.
@@ -116,6 +132,8 @@ type Client struct {
 	// Alive reports whether the process that the client is a part of still exists. What a client learns after its end
 	// is not known to anybody.
 	Alive func() bool
+	// Time is that of the whole simulation; nil: RT's.
+	Time func() time.Duration
 	// Note tells the trace.
 	Note func(format string, args ...any)
 
@@ -169,12 +187,18 @@ func (c *Client) get(ctx context.Context, t *txn.Txn, ks []kv.Key, l txn.Lock, h
 	return vs, nil
 }
 
+func (c *Client) time() time.Duration {
+	if c.Time == nil {
+		return c.RT.Now()
+	}
+	return c.Time()
+}
+
 // begin notes the beginning of an operation; add puts it into the workload's history.
 func (c *Client) begin(op *check.Op, add func() (what string)) {
 	c.H.mu.Lock()
 	defer c.H.mu.Unlock()
-	c.H.rank++
-	op.Client, op.Invoke = c.Name, c.H.rank
+	op.Client, op.Invoke = c.Name, c.H.next(op, c.time())
 	c.doing, c.since = add(), c.RT.Now()
 }
 
@@ -185,8 +209,7 @@ func (c *Client) end(op *check.Op, err error, fill func() string) {
 	if !c.Alive() {
 		return
 	}
-	c.H.rank++
-	op.Outcome, op.Return = outcome(err), c.H.rank
+	op.Outcome, op.Return = outcome(err), c.H.next(op, c.time())
 	learned := fill()
 	if err != nil {
 		c.Note("%s [%d,%d] %s%s in %s: %s: %v", c.Name, op.Invoke, op.Return, c.doing, learned, c.RT.Now()-c.since, op.Outcome, err)

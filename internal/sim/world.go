@@ -38,6 +38,11 @@ type World struct {
 	struck int      // faults so far
 	said   string   // the latest line of an event
 
+	calm    bool // faults wait, because a lie is about to begin or to be found out
+	doubts  []doubt
+	excused int   // operations
+	failure error // what must not happen and no history shows
+
 	alarm atomic.Int32 // something has happened on a disk (Disk)
 }
 
@@ -45,6 +50,7 @@ func newWorld(cfg Config, trace *Trace) *World {
 	stream := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(cfg.Seed, n)) }
 	w := &World{Config: cfg, Loop: eventloop.New(cfg.Seed), Trace: trace,
 		faultRand: stream(1), diskRand: stream(2), clientRand: stream(3), operatorRand: stream(6), onServing: func(*Machine) {}, probes: Probes{}}
+	w.history.keeps = cfg.Lie.Offset != 0
 	w.Loop.Trace = trace.Switch
 	if cfg.StallP > 0 {
 		rng := stream(4)
@@ -80,7 +86,7 @@ func (w *World) newClient(m *Machine, name string) *Client {
 	life := m.life
 	return &Client{Name: fmt.Sprintf("%s.%d/%s", m.Name, life, name), Machine: m.Index, DB: m.Node.DB, RT: m.RT, H: &w.history,
 		Rand: rand.New(rand.NewPCG(w.clientRand.Uint64(), 0)), Orderings: w.Config.Orderings, Locking: w.Config.Locking,
-		Alive: func() bool { return m.life == life && m.Up() && !m.dying() }, Note: m.event}
+		Alive: func() bool { return m.life == life && m.Up() && !m.dying() }, Time: w.Loop.Now, Note: m.event}
 }
 
 func (w *World) event(format string, args ...any) {
@@ -102,7 +108,7 @@ func (w *World) runUntil(limit time.Duration, what string, done func() bool) err
 				m.attend()
 			}
 		}
-		if w.avail.err != nil {
+		if w.avail.err != nil || w.failure != nil {
 			return true
 		}
 		if w.Loop.Steps() > w.Config.MaxSteps {
@@ -116,6 +122,9 @@ func (w *World) runUntil(limit time.Duration, what string, done func() bool) err
 		return false
 	}) && !done() {
 		return fmt.Errorf("not within %s: %s", limit, what)
+	}
+	if w.failure != nil {
+		return w.failure
 	}
 	if w.avail.err != nil {
 		return w.avail.err
