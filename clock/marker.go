@@ -23,6 +23,11 @@ import (
 // number keeps the fields of the page together, and the marker stands for itself. An update that has changed the marker and is
 // not yet complete is a disruption already. The poller reads the whole page between two updates (mapping.copy).
 //
+// HAZARD: when the anchor is replaced after a disruption, what it says then still goes into the floor (T3, replace), because readings
+// from before the disruption are not to be undercut. If the disruption let the monotonic clock run ahead of true time, and by
+// less than the width of the next answer, earliest is ahead by as much for as long. (By more, the clock is silent until true
+// time has come that far.) A clock that stood still raises nothing too far.
+//
 // HAZARD: a page that can be truncated while it is mapped kills the process that touches it then (SIGBUS). Nobody can truncate the
 // hypervisor's device; a regular file that an operator names in its place somebody can.
 type marker struct {

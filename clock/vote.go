@@ -55,10 +55,10 @@ type Vote struct {
 	lastBadCount count         // what it was found guilty for last
 }
 
-// VoteOptions of a Vote. The zero value is right for heartbeats of 250 ms.
+// VoteOptions of a Vote. The zero value is right for heartbeats of 50 to 250 ms.
 type VoteOptions struct {
 	// Stand is how long a disproof counts, and how long a node that falls silent stays on the bench. Default 5 s: 20
-	// heartbeats. Longer: a clock that was corrected comes back later. Shorter than a few heartbeats: a lost message
+	// heartbeats or more. Longer: a clock that was corrected comes back later. Shorter than a few heartbeats: a lost message
 	// acquits.
 	Stand time.Duration
 	// Calm is how long a node has to be agreed with before its fence is taken away. Default 5 s.
