@@ -76,6 +76,15 @@ func TestDeafNode(t *testing.T) {
 			if d := time.Since(began); d > 5*time.Second {
 				t.Errorf("it took %s", d)
 			}
+			for until := time.Now().Add(time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+				began := time.Now() // what is known to be silent is not waited for again
+				if _, err := a.Call(2, ask("x"), time.Hour); err == nil {
+					t.Error("an answer of one who does not hear")
+				}
+				if d := time.Since(began); d > 250*time.Millisecond {
+					t.Errorf("another call took %s", d)
+				}
+			}
 			for range 20 {
 				a.Send(2, heartbeat())
 				was := heardOfDeaf.Load()

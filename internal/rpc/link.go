@@ -166,6 +166,9 @@ func (l *link) serve() error {
 	c := &impatient{Conn: conn, limit: l.t.o.dead()}
 	defer context.AfterFunc(l.ctx, func() { l.part(c) })()
 	l.since = time.Now()
+	if l.peer != nil {
+		l.peer.up()
+	}
 	gauge := l.t.m.Connections.WithLabelValues("dialled")
 	gauge.Inc()
 	defer gauge.Dec()

@@ -24,13 +24,15 @@ type way struct {
 // peer is another node as we reach it in one lane: the connection that we dialled, or when to try again.
 //
 // A connection is made when there is something to say. While it is being made messages wait in its queue. After a
-// failure everything fails at once until the pause is over.
+// failure everything fails at once until the pause is over; and after one that was silence, until a connection has been made: or
+// each call to a node that cannot be reached would wait for the next try to fail.
 type peer struct {
 	t *Transport
 	way
 
 	mu      sync.Mutex
 	link    *link // nil: none
+	probing bool  // the link is being made after silence
 	retryAt time.Time
 	backoff time.Duration
 	lastErr error
@@ -44,11 +46,11 @@ func (p *peer) connect() (*link, error) {
 }
 
 func (p *peer) connectLocked() (*link, error) {
-	if p.link != nil {
-		return p.link, nil
-	}
-	if p.lastErr != nil && time.Now().Before(p.retryAt) {
+	switch {
+	case p.link != nil && p.probing, p.link == nil && p.lastErr != nil && time.Now().Before(p.retryAt):
 		return nil, fmt.Errorf("not reachable: %w", p.lastErr)
+	case p.link != nil:
+		return p.link, nil
 	}
 	addr, ok := p.t.o.Addr(p.id)
 	if !ok {
@@ -58,8 +60,23 @@ func (p *peer) connectLocked() (*link, error) {
 	if !p.t.spawn(l.run) {
 		return nil, errShutdown
 	}
-	p.link = l
+	p.link, p.probing = l, isSilence(p.lastErr)
+	if p.probing {
+		return nil, fmt.Errorf("not reachable: %w", p.lastErr)
+	}
 	return l, nil
+}
+
+// up is called when the connection has been made.
+func (p *peer) up() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.probing = false
+}
+
+// isSilence reports whether a connection ended, or could not be made, because the peer said nothing, or had enough of us.
+func isSilence(err error) bool {
+	return errors.Is(err, errSilent) || errors.Is(err, errStuck) || errors.Is(err, errParted) || isTimeout(err)
 }
 
 // lost is called when a connection has ended, or could not be made. The first try after a break of one that had held follows at

@@ -87,6 +87,16 @@ func (k *Link) Set(m Mode, only func(from uint32) bool) error {
 	return nil
 }
 
+// Break ends the connections that there are, so that Hang and Refuse concern all that is said.
+func (k *Link) Break() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, c := range k.conns {
+		c.Close()
+	}
+	k.conns = nil
+}
+
 // Slow makes it a cable of so many bytes a second, which all connections share, each getting its turn. 0: as fast as it can.
 func (k *Link) Slow(bytesPerSecond float64) {
 	k.mu.Lock()
