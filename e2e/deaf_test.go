@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/longitude-db/longitude/internal/rpc/rpctest"
 )
 
@@ -67,10 +69,16 @@ func TestDeafLeaseholder(t *testing.T) {
 			}
 		}
 	}
+	limits := map[int]unix.Rlimit{}
 	for _, b := range []blow{
 		{name: "deaf: acknowledged, lost", strike: set(rpctest.Swallow, false)},
 		{name: "deaf: nothing is read", strike: set(rpctest.Stall, false)},
 		{name: "deaf: no descriptors", strike: set(rpctest.Hang, true)},
+		{name: "deaf: descriptors used up", strike: func(_ *failover, n *node) {
+			// No more than it has: the connections that break are the last that it accepted from its peers.
+			limits[n.id] = limitFiles(t, n.cmd.Process.Pid)
+			links[n.id-1].Break()
+		}},
 		{name: "deaf: wrong address", strike: set(rpctest.Refuse, true)},
 		{name: "deaf: one link of three", strike: func(f *failover, n *node) {
 			other := uint32(n.id%3 + 1)
@@ -82,12 +90,30 @@ func TestDeafLeaseholder(t *testing.T) {
 		if only := os.Getenv("BLOW"); only == "" || strings.Contains(b.name, only) {
 			b.mend = func(f *failover, n *node) {
 				set(rpctest.Pass, false)(f, n)
+				if old, ok := limits[n.id]; ok {
+					if err := unix.Prlimit(n.cmd.Process.Pid, unix.RLIMIT_NOFILE, &old, nil); err != nil {
+						t.Error(err)
+					}
+					delete(limits, n.id)
+				}
 				f.agree()
 			}
 			f.run(b, 1)
 		}
 	}
 	f.load.close()
+}
+
+// limitFiles takes a process the right to open another file, and returns what it had.
+func limitFiles(t *testing.T, pid int) (old unix.Rlimit) {
+	t.Helper()
+	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &old); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: old.Max}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return old
 }
 
 // TestLargeValuesKeepLeases writes values that take seconds on the links between the nodes, several at a time: the lease must

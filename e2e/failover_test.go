@@ -159,6 +159,7 @@ func (f *failover) run(b blow, times int) {
 		for part, d := range f.parts(marks, began) {
 			parts[part] = append(parts[part], d)
 		}
+		f.agree()
 		if f.leaseholder() != n {
 			moved++
 		}
@@ -249,7 +250,7 @@ type inserts struct {
 
 	mu     sync.Mutex
 	acks   []time.Time // through nodes other than the struck one, since watch
-	struck []int
+	struck int
 	failed map[string]int
 	others int
 }
@@ -313,7 +314,7 @@ func (l *inserts) note(w *inserter, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case err == nil && !slices.Contains(l.struck, w.n.id):
+	case err == nil && w.n.id != l.struck:
 		l.acks = append(l.acks, time.Now())
 	case err != nil:
 		what := "connection broken"
@@ -321,7 +322,7 @@ func (l *inserts) note(w *inserter, err error) {
 		if errors.As(err, &answer) {
 			what = fmt.Sprint(answer.Number)
 		}
-		if slices.Contains(l.struck, w.n.id) {
+		if w.n.id == l.struck {
 			what += " (its own clients)"
 		} else {
 			l.others++
@@ -332,9 +333,7 @@ func (l *inserts) note(w *inserter, err error) {
 }
 
 // watch begins to note what is acknowledged through nodes other than one.
-func (l *inserts) watch(struck int, now time.Time) { l.watchBut([]int{struck}, now) }
-
-func (l *inserts) watchBut(struck []int, now time.Time) {
+func (l *inserts) watch(struck int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.struck, l.acks, l.failed, l.others = struck, []time.Time{now}, map[string]int{}, 0
@@ -347,13 +346,6 @@ func (l *inserts) calm() {
 	for _, n := range l.nodes {
 		one[int](n, "SELECT 1")
 	}
-	l.resumes()
-}
-
-// resumesWithin waits until statements are acknowledged, some time after a blow that shows only after a while.
-func (l *inserts) resumesWithin(d time.Duration, what string) {
-	l.t.Helper()
-	time.Sleep(d)
 	l.resumes()
 }
 
