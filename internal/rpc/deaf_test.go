@@ -44,7 +44,7 @@ func TestDeafNode(t *testing.T) {
 			var heardByDeaf, heardOfDeaf atomic.Int64
 			lost := newLosses()
 			quick := func(o *Options) {
-				o.Keepalive, o.DialTimeout = 50*time.Millisecond, 300*time.Millisecond
+				o.Keepalive, o.DialTimeout = 200*time.Millisecond, 400*time.Millisecond
 			}
 			a := node(t, &net, 1, func(m *kv.Message) *kv.Message { heardOfDeaf.Add(1); return echo(m) },
 				func(o *Options) { quick(o); o.Lost = lost.tell })
@@ -73,17 +73,21 @@ func TestDeafNode(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tc.want) && !errors.Is(err, errParted) {
 				t.Errorf("the call ended with %v, want %q", err, tc.want)
 			}
-			if d := time.Since(began); d > 5*time.Second {
+			if d := time.Since(began); d > 8*time.Second {
 				t.Errorf("it took %s", d)
 			}
-			for until := time.Now().Add(time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+			var slow []time.Duration
+			for until := time.Now().Add(2 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 				began := time.Now() // what is known to be silent is not waited for again
 				if _, err := a.Call(2, ask("x"), time.Hour); err == nil {
 					t.Error("an answer of one who does not hear")
 				}
-				if d := time.Since(began); d > 250*time.Millisecond {
-					t.Errorf("another call took %s", d)
+				if d := time.Since(began); d > 350*time.Millisecond {
+					slow = append(slow, d)
 				}
+			}
+			if len(slow) > 1 { // the deaf node's goodbye may be among what is lost; then one redial is waited for
+				t.Errorf("other calls took %s", slow)
 			}
 			for range 20 {
 				a.Send(2, heartbeat())
@@ -114,7 +118,7 @@ func TestDeafNode(t *testing.T) {
 func TestOneLinkOfThree(t *testing.T) {
 	noLeaks(t)
 	var net addresses
-	quick := func(o *Options) { o.Keepalive, o.DialTimeout = 50*time.Millisecond, 300*time.Millisecond }
+	quick := func(o *Options) { o.Keepalive, o.DialTimeout = 200*time.Millisecond, 400*time.Millisecond }
 	a, b := node(t, &net, 1, echo, quick), node(t, &net, 2, echo, quick)
 	node(t, &net, 3, echo, quick)
 	way := through(t, &net, 3)

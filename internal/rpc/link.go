@@ -136,10 +136,10 @@ func (l *link) run() {
 	}
 	l.t.noteDamage(l.to, err)
 	if l.peer != nil {
+		l.peer.lost(l, err) // first, so that who is told finds a new connection under way
 		if tellsOfEnd(err, !l.since.IsZero()) && (!l.since.IsZero() || !l.t.isServed(l.to)) {
 			l.t.tellLost(l.to)
 		}
-		l.peer.lost(l, err)
 	}
 	l.shut(err)
 }
