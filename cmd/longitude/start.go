@@ -47,6 +47,7 @@ Sources for --clock:
 	f.StringVar(&ordering, "ordering", "wait", "ordering of sessions that do not set longitude_ordering: wait (strictly serializable) or uncertainty")
 	f.DurationVar(&o.ClosedLag, "closed-lag", 0, "how far behind the present every replica can be read (default 3s); shorter than the way to another node, with --closed-every, nodes that are far from a leaseholder read the present from their own replicas; the same on all nodes")
 	f.DurationVar(&o.ClosedEvery, "closed-every", 0, "how often replicas are told what can be read from them (default: with each heartbeat)")
+	f.UintSliceVar(&o.Unquarantine, "unquarantine", nil, "range ids (longitude.ranges) whose replicas on this node are to go on although they were quarantined: with a version that can apply what they could not")
 	f.Var(&cache, "cache", "size of the block cache, like 256MiB")
 	f.DurationVar(&o.DrainLimit, "drain-limit", 0, "how long statements under way may take to finish when the node stops (default 10s)")
 	f.BoolVar(&o.RemoteProfiles, "remote-profiles", false, "answer /debug/pprof on --http-addr to other machines too; without it only to callers on a loopback address of this one")

@@ -38,6 +38,8 @@ type Options struct {
 	Tick time.Duration
 	// ClosedLag and ClosedEvery are package replica's; 0: its defaults.
 	ClosedLag, ClosedEvery time.Duration
+	// Unquarantine are ranges whose replicas an earlier process has quarantined here, and that are to go on (package replica, Q4).
+	Unquarantine []kv.RangeID
 	// Vote are the options of the vote on clocks (clock.Vote); the zero value is right.
 	Vote clock.VoteOptions
 	// ClockPoll is the time between two polls of the clock's source; 0: 100 ms.

@@ -13,8 +13,8 @@ import (
 )
 
 // apply applies committed entries, in one batch of state as far as nothing in between needs to be seen by others. It
-// reports whether the node can go on. An error here is always local (a failed disk, damaged data) and stops the node;
-// that a command is dropped is no error, and the same on all replicas.
+// reports whether to go on. An error here stops the node if it is the disk's, else the replica (quarantine.go); that a
+// command is dropped is no error, and the same on all replicas.
 func (r *Replica) apply(es []*raftpb.Entry) bool {
 	a := &application{r: r, b: r.store.opts.Engines.State.NewBatch(), done: make([]outcome, 0, len(es))}
 	defer func() { a.b.Close() }()
@@ -22,13 +22,16 @@ func (r *Replica) apply(es []*raftpb.Entry) bool {
 		es = disorder(es)
 	}
 	for _, e := range es {
+		if poison := r.store.opts.Unsafe.Poison; poison != nil && poison(r.id, e) {
+			panic(fmt.Sprintf("replica: r%d cannot apply entry %d", r.id, e.GetIndex()))
+		}
 		if err := a.entry(e); err != nil {
-			r.fatal(err)
+			r.fails(err)
 			return false
 		}
 	}
 	if err := a.commit(); err != nil {
-		r.fatal(err)
+		r.fails(err)
 		return false
 	}
 	r.store.opts.Metrics.Applied.Add(float64(len(es)))
@@ -62,11 +65,11 @@ func (a *application) entry(e *raftpb.Entry) error {
 	case raftpb.EntryConfChangeV2:
 		change = &raftpb.ConfChangeV2{}
 		if err := proto.Unmarshal(data, change); err != nil {
-			return fmt.Errorf("entry %d: %w", e.GetIndex(), err)
+			return damaged("entry %d: %w", e.GetIndex(), err)
 		}
 		data = change.Context
 	case raftpb.EntryConfChange:
-		return fmt.Errorf("entry %d is a change of membership of a kind that is never proposed", e.GetIndex())
+		return damaged("entry %d is a change of membership of a kind that is never proposed", e.GetIndex())
 	}
 	r.applied = entryID{e.GetIndex(), e.GetTerm()}
 	a.term = e.GetTerm()
@@ -75,7 +78,7 @@ func (a *application) entry(e *raftpb.Entry) error {
 	}
 	c := command{Batch: a.scratch[:0]}
 	if err := c.decode(data); err != nil {
-		return fmt.Errorf("entry %d: %w", e.GetIndex(), err)
+		return damaged("entry %d: %w", e.GetIndex(), err)
 	}
 	if c.Batch != nil {
 		a.scratch = c.Batch
@@ -129,7 +132,7 @@ func (a *application) command(c *command, change *raftpb.ConfChangeV2) error {
 func (a *application) write(repr []byte) error {
 	var sub storage.Batch // not one of the engine's, which would be used again with what repr lies in
 	if err := sub.SetRepr(repr); err != nil {
-		return fmt.Errorf("command: %w", err)
+		return damaged("command: %w", err)
 	}
 	d := a.r.desc.Load()
 	if a.r.bounds.of != d {
@@ -139,7 +142,7 @@ func (a *application) write(repr []byte) error {
 	for rd := sub.Reader(); ; {
 		kind, key, value, ok, err := rd.Next()
 		if err != nil {
-			return fmt.Errorf("command: %w", err)
+			return damaged("command: %w", err)
 		}
 		if !ok {
 			break

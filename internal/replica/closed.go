@@ -208,9 +208,13 @@ func (s *Store) ClosedLag() time.Duration { return s.opts.ClosedLag }
 
 // SafeTime is a timestamp at which this store can serve a read of every range that it has a replica of. Zero: none.
 func (s *Store) SafeTime() (ts clock.Timestamp) {
-	for i, r := range s.ranges.view.Load().sorted {
-		if at := r.closedAt(); i == 0 || at.Less(ts) {
-			ts = at
+	first := true
+	for _, r := range s.ranges.view.Load().sorted {
+		if r.quarantined.Load() != nil {
+			continue // it serves none, whatever is chosen
+		}
+		if at := r.closedAt(); first || at.Less(ts) {
+			ts, first = at, false
 		}
 	}
 	return ts

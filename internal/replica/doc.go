@@ -12,6 +12,8 @@
 //	    the node.
 //	D2  state may lose its latest batches in a crash, never a batch before one that it keeps. The log reaches back at
 //	    least to the durable applied index, so what was lost is applied again.
+//	Q1  A replica that cannot apply what it has to is quarantined: it takes part in nothing any more, in this process and in
+//	    later ones, and the node goes on (quarantine.go).
 //	E1  ErrUnavailable: the request has had no effect and will have none. ErrAmbiguous: nothing is known. Nobody says the
 //	    first unless it is certain.
 //

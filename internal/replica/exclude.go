@@ -77,6 +77,12 @@ func (s *Store) watch() {
 
 func (r *Replica) watch() {
 	p := &r.progress
+	if r.quarantined.Load() != nil { // Q3
+		if p.said == 0 {
+			r.exclude("its replica is quarantined")
+		}
+		return
+	}
 	at := p.turn.Load()
 	if at == 0 || at != p.seen {
 		p.seen, p.ticks = at, 0

@@ -59,6 +59,9 @@ func (s *Store) executeAny(q *kv.Request) kv.Response {
 		e.Descriptors = s.holders(q)
 		return failed(e)
 	}
+	if kerr := r.refusal(); kerr != nil { // Q1
+		return failed(kerr)
+	}
 	var resp kv.Response
 	if q.Admin != nil && len(q.Admin.Key) > 0 && !r.desc.Load().Span.Contains(q.Admin.Key) {
 		resp = failed(r.mismatch(q))

@@ -31,7 +31,7 @@ func (r *Replica) readClosed(q *kv.Request) (resp kv.Response, ok bool) {
 	res := eval.Evaluate(&eval.Env{
 		Reader: r.store.opts.Engines.State, Desc: d, Now: now, Node: r.store.opts.Node, Observed: &r.store.observed,
 	}, q)
-	if len(res.Conflicts) > 0 || r.replacing.Load() || r.desc.Load() != d {
+	if len(res.Conflicts) > 0 || r.replacing.Load() || r.quarantined.Load() != nil || r.desc.Load() != d {
 		return resp, false
 	}
 	if len(res.Batch) > 0 || res.Response.Err == nil && read.ReadTS.Less(res.Response.Read.Newest) {

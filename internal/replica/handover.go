@@ -73,7 +73,7 @@ func (r *Replica) transferLease(target kv.NodeID, prefer bool) *kv.Error {
 // handOverUntilDone does not give up: a leader that has stopped serving must cease to lead.
 func (r *Replica) handOverUntilDone(term uint64, target kv.NodeID, prefer bool) {
 	committed := false
-	for !r.store.stopped() {
+	for !r.store.stopped() && r.quarantined.Load() == nil {
 		if now, leads := r.lease.leads(); !leads || now != term {
 			return
 		}
@@ -170,7 +170,7 @@ func (s *Store) drain(limit time.Duration) {
 // successor is the voter that can serve and whose log is longest; 0: there is none.
 func (r *Replica) successor() (to kv.NodeID) {
 	d, st := r.desc.Load(), r.stats.Load()
-	if d == nil {
+	if d == nil || r.quarantined.Load() != nil {
 		return 0
 	}
 	var best uint64

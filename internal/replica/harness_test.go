@@ -37,7 +37,9 @@ type harness struct {
 	trace uint64 // hash of everything delivered
 	tweak func(*Options)
 	mesh  func(*cluster.Options)
-	user  *eventloop.Runtime // of clients
+	// poisoned says whose replicas of which ranges are to be quarantined; nil: none.
+	poisoned func(kv.NodeID, kv.RangeID) bool
+	user     *eventloop.Runtime // of clients
 }
 
 type member struct {
@@ -164,8 +166,9 @@ func (m *member) start(bootstrap bool) {
 		h.t.Fatal(err)
 	}
 	o := Options{RT: m.rt, Clock: m.clock, Engines: m.eng, Transport: m, Cluster: m.c, Node: m.id, Log: log,
-		OnFatal:   func(err error) { h.t.Errorf("node %d: %v", m.id, err) },
-		DiskDelay: func() time.Duration { return time.Duration(h.loop.Rand().IntN(2000)) * time.Microsecond }}
+		OnFatal:     func(err error) { h.t.Errorf("node %d: %v", m.id, err) },
+		Quarantined: m.quarantined,
+		DiskDelay:   func() time.Duration { return time.Duration(h.loop.Rand().IntN(2000)) * time.Microsecond }}
 	if h.tweak != nil {
 		h.tweak(&o)
 	}
@@ -464,4 +467,12 @@ func (h *harness) converge(id kv.RangeID) {
 			h.t.Fatalf("node 1 has %s\nnode %d has %s", want, m.id, got)
 		}
 	}
+}
+
+// quarantined fails the test, unless it says which replicas are to be quarantined.
+func (m *member) quarantined(id kv.RangeID, err error) {
+	if m.h.poisoned != nil && m.h.poisoned(m.id, id) {
+		return
+	}
+	m.h.t.Errorf("node %d: r%d is quarantined: %v", m.id, id, err)
 }

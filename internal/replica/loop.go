@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"errors"
 	"fmt"
 
 	"go.etcd.io/raft/v3"
@@ -18,6 +17,10 @@ type event interface{ handle(r *Replica) }
 // run is the range's task: events in, and what follows from them out.
 func (r *Replica) run() {
 	var told softState
+	if r.quarantined.Load() != nil {
+		r.runQuarantined(nil)
+		return
+	}
 	for {
 		evs, open := r.queue.Take(rt.Forever)
 		if !open || r.store.stopped() {
@@ -28,7 +31,13 @@ func (r *Replica) run() {
 		if d := r.store.opts.TurnDelay; d != nil {
 			sleep(r.store.opts.RT, d(r.id))
 		}
-		if rest, ok := r.turn(evs); !ok {
+		rest, ok := r.turn(evs)
+		if r.quarantined.Load() != nil {
+			r.progress.turn.Store(0)
+			r.runQuarantined(rest)
+			return
+		}
+		if !ok {
 			r.end(rest)
 			return
 		}
@@ -40,24 +49,23 @@ func (r *Replica) run() {
 	}
 }
 
-// turn handles events, and all that follows from them. false: the store has failed; rest are the events that were not
-// handled.
+// turn handles events, and all that follows from them. false: the store has failed, or the replica is quarantined; rest are the
+// events that were not handled.
 func (r *Replica) turn(evs []event) (rest []event, ok bool) {
 	rest = evs
 	defer func() {
-		broken := r.raftLog.broken
-		if broken == nil {
-			return
+		if p := recover(); p != nil {
+			r.caught(p)
+			ok = false
+		} else if broken := r.raftLog.broken; broken != nil {
+			r.fatal(fmt.Errorf("the log cannot be read: %w", broken))
+			ok = false
 		}
-		// Raft has no other way to say that its storage failed than to panic with the error.
-		p := recover()
-		if err, is := p.(error); p != nil && (!is || !errors.Is(err, broken)) {
-			panic(p)
-		}
-		r.fatal(fmt.Errorf("the log cannot be read: %w", broken))
-		ok = false
 	}()
 	for len(rest) > 0 {
+		if r.quarantined.Load() != nil {
+			return rest, false
+		}
 		if n := together(rest); n > 1 {
 			now := rest[:n]
 			rest = rest[n:]
@@ -71,6 +79,9 @@ func (r *Replica) turn(evs []event) (rest []event, ok bool) {
 	}
 	for r.rn.HasReady() && !r.store.stopped() {
 		r.ready(r.rn.Ready())
+		if r.quarantined.Load() != nil {
+			return rest, false
+		}
 		r.observe()
 	}
 	if r.reload && r.writing == 0 {
@@ -109,7 +120,7 @@ func (r *Replica) ready(rd raft.Ready) {
 		default:
 			r.send(m)
 		}
-		if r.store.stopped() {
+		if r.store.stopped() || r.quarantined.Load() != nil {
 			return
 		}
 	}

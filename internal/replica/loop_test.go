@@ -78,28 +78,63 @@ func TestTurnEndsWhenTheLogCannotBeRead(t *testing.T) {
 	}
 }
 
-// Any other panic is a bug and goes on, whether the log can be read or not.
-func TestTurnLetsOtherPanicsPass(t *testing.T) {
-	for name, broken := range map[string]error{"sound log": nil, "broken log": errors.New("no such block")} {
-		t.Run(name, func(t *testing.T) {
+// Any other panic is a bug of one range, and quarantines its replica, unless the log is broken, too. What unwinds a task that was killed
+// goes on, and so does every panic of a test that does not want to be told.
+func TestTurnEndsWithAPanic(t *testing.T) {
+	bug := errors.New("a bug")
+	for _, c := range []struct {
+		name           string
+		broken         error
+		p              any
+		deaf           bool
+		passes, failed bool
+	}{
+		{name: "sound log", p: bug},
+		{name: "broken log", p: bug, broken: errors.New("no such block"), failed: true},
+		{name: "killed", p: unwinding{}, passes: true},
+		{name: "nobody is told", p: bug, deaf: true, passes: checked},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			r, failed := turning(t)
-			bug := errors.New("a bug")
+			var told error
+			r.store.opts.Quarantined = func(_ kv.RangeID, err error) { told = err }
+			if c.deaf {
+				r.store.opts.Quarantined = nil
+			}
+			var outcome *kv.Error
+			waiting := (*proposeEvent)(&proposal{done: func(e *kv.Error) { outcome = e }})
 			defer func() {
-				if p := recover(); p != any(bug) {
+				if p := recover(); (p != nil) != c.passes || c.passes && p != c.p {
 					t.Errorf("what came out is %v", p)
 				}
-				if *failed != nil {
+				if (*failed != nil) != c.failed {
 					t.Errorf("the store stopped with %v", *failed)
 				}
+				if quarantined := r.quarantined.Load() != nil; quarantined != (!c.passes && !c.failed) || (told != nil) != (quarantined && !c.deaf) {
+					t.Errorf("quarantined: %t, told: %v", quarantined, told)
+				}
 			}()
-			r.turn([]event{happening(func(r *Replica) {
-				r.raftLog.broken = broken
-				panic(bug)
-			})})
-			t.Error("the turn went on")
+			r.proposals.count.Add(1)
+			rest, ok := r.turn([]event{happening(func(r *Replica) {
+				r.raftLog.broken = c.broken
+				panic(c.p)
+			}), waiting})
+			if ok || len(rest) != 1 || rest[0] != waiting {
+				t.Errorf("the turn went on (%t), left over: %v", ok, rest)
+			}
+			if r.quarantined.Load() != nil {
+				r.dismiss(rest)
+				if outcome == nil || outcome.Code != kv.ErrUnavailable {
+					t.Errorf("a command that was not proposed ends with %v", outcome)
+				}
+			}
 		})
 	}
 }
+
+type unwinding struct{}
+
+func (unwinding) UnwindsTask() {}
 
 // A log that turned out broken without a panic, because Raft could do without the answer, ends the store all the same.
 func TestTurnEndsWithABrokenLog(t *testing.T) {

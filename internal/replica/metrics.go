@@ -4,7 +4,7 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // Metrics of a store's ranges.
 type Metrics struct {
-	Ranges, Leaders                    prometheus.Gauge
+	Ranges, Leaders, Quarantined       prometheus.Gauge
 	Elections, Won                     prometheus.Counter
 	Transfers, Splits                  prometheus.Counter
 	Proposals, Applied, Dropped        prometheus.Counter
@@ -43,6 +43,7 @@ func NewMetrics() *Metrics {
 	return &Metrics{
 		Ranges:            gauge("ranges", "Replicas of this store that have state."),
 		Leaders:           gauge("leaders", "Replicas of this store that lead their Raft group."),
+		Quarantined:       gauge("quarantined", "Replicas of this store that take part in nothing any more, because what they had to apply failed."),
 		Elections:         counter("campaigns_total", "Campaigns begun."),
 		Won:               counter("elections_won_total", "Elections won."),
 		Transfers:         counter("transfers_total", "Leases handed over on purpose."),
@@ -82,7 +83,7 @@ func NewMetrics() *Metrics {
 // Collectors lists them for registration.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.Ranges, m.Leaders, m.Elections, m.Won, m.Transfers, m.Splits, m.Proposals, m.Applied, m.Dropped, m.Ambiguous,
+		m.Ranges, m.Leaders, m.Quarantined, m.Elections, m.Won, m.Transfers, m.Splits, m.Proposals, m.Applied, m.Dropped, m.Ambiguous,
 		m.LogSync, m.LogBatch, m.Commit, m.Latches, m.SnapshotsSent, m.SnapshotsReceived, m.SnapshotBytes, m.Truncated,
 		m.MessagesDropped, m.VotesRefused, m.LeaseRefused, m.Unheard, m.Excluded, m.Bumps, m.Pushes, m.Collected, m.ClosedReads, m.CountedRows, m.Placed,
 		m.Locks, m.LockWaiters, m.LockWait, m.LockWounds, m.LocksExpired, m.LocksForgone,

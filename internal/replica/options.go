@@ -38,6 +38,12 @@ type Options struct {
 	// process; if it returns, the store does nothing more.
 	OnFatal func(error)
 
+	// Quarantined, if set, is told when a replica is quarantined. It must not block. In a build with the tag invariants what would
+	// quarantine a replica ends the process if it is not set.
+	Quarantined func(kv.RangeID, error)
+	// Unquarantine are ranges whose replicas an earlier process has quarantined, and that are to go on (Q4).
+	Unquarantine []kv.RangeID
+
 	// ReplicationFactor is how many replicas a range gets once there are as many nodes; default 3. Fewer: a failed node
 	// makes ranges unavailable. 0 is the default; 1 keeps ranges where they are.
 	ReplicationFactor int

@@ -22,6 +22,8 @@ import (
 //
 //	uninitialized  a member of the Raft group with an empty log: it answers and votes, has no descriptor and serves nothing
 //	initialized    desc is set, for good
+//
+// Either may be quarantined (quarantine.go), which only another process can take back.
 type Replica struct {
 	store *Store
 	id    kv.RangeID
@@ -42,6 +44,8 @@ type Replica struct {
 	closed    closed
 	admin     mutex // one change of the descriptor at a time
 	progress  progress
+	// quarantined is why the replica takes part in nothing any more; nil: it does. It never becomes nil again.
+	quarantined atomic.Pointer[quarantine]
 
 	// appliedIndex is applied.index as far as state shows it. It is set before the proposers hear of it.
 	appliedIndex atomic.Uint64
@@ -108,6 +112,13 @@ func (s *Store) newReplica(id kv.RangeID, rid kv.ReplicaID, desc *kv.RangeDescri
 	r.proposals.init(r)
 	r.conflicts = r.newConflicts()
 	r.stats.Store(&replicaStats{})
+	q, err := s.loadQuarantine(id)
+	if err != nil {
+		return nil, err
+	}
+	if q != nil {
+		return r, r.beQuarantined(q, desc)
+	}
 	return r, r.load(desc)
 }
 

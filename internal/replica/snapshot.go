@@ -67,7 +67,7 @@ func (ev *gotSnapshot) handle(r *Replica) {
 	}
 	r.received = ev.s
 	r.receive(ev.m, ev.from, 0)
-	for r.observe(); r.rn.HasReady() && !r.store.stopped(); r.observe() { // until Raft has taken it or has no use for it
+	for r.observe(); r.rn.HasReady() && !r.store.stopped() && r.quarantined.Load() == nil; r.observe() { // until Raft has taken it or has no use for it
 		r.ready(r.rn.Ready())
 	}
 	r.received = nil
@@ -81,7 +81,7 @@ func (ev *gotSnapshot) handle(r *Replica) {
 func (r *Replica) applySnapshot(at entryID) bool {
 	s := r.received
 	if s == nil || s.at != at {
-		r.fatal(fmt.Errorf("raft wants a snapshot at %d that has not been received", at.index))
+		r.fails(damaged("raft wants a snapshot at %d that has not been received", at.index))
 		return false
 	}
 	r.replacing.Store(true)

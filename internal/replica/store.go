@@ -80,6 +80,9 @@ func NewStore(o Options) (*Store, error) {
 	s.makeOutboxes()
 	s.sending.limit = maxSending
 	s.publish = rt.NewQueue[struct{}](o.RT, 1)
+	if err := s.unquarantine(o.Unquarantine); err != nil {
+		return nil, err
+	}
 	if err := s.recover(); err != nil {
 		return nil, err
 	}
@@ -137,7 +140,7 @@ func (s *Store) runTicks() {
 	for !s.stopped() {
 		s.opts.RT.Sleep(s.opts.Tick)
 		s.watch()
-		leaders, initialized := 0, 0
+		leaders, initialized, quarantined := 0, 0, 0
 		for _, r := range s.ranges.all() {
 			r.queue.Push(tick{})
 			if r.desc.Load() != nil {
@@ -146,9 +149,13 @@ func (s *Store) runTicks() {
 			if r.stats.Load().State == raft.StateLeader {
 				leaders++
 			}
+			if r.quarantined.Load() != nil {
+				quarantined++
+			}
 		}
 		s.opts.Metrics.Ranges.Set(float64(initialized))
 		s.opts.Metrics.Leaders.Set(float64(leaders))
+		s.opts.Metrics.Quarantined.Set(float64(quarantined))
 		s.opts.Cluster.Update(func(n *kv.NodeInfo) { n.Leases, n.Replicas = leaders, initialized })
 	}
 }
@@ -314,6 +321,7 @@ type RangeInfo struct {
 	LeaseUntil                            clock.Instant
 	Term, Applied, Committed, First, Last uint64
 	Match                                 map[kv.ReplicaID]uint64 // on the leader: how far each replica's log is
+	Quarantined                           string                  // why the replica takes part in nothing any more; "": it does
 }
 
 // Ranges describes the initialized replicas, in order of their start keys.
@@ -326,6 +334,9 @@ func (s *Store) Ranges() (out []RangeInfo) {
 		}
 		if v := r.lease.view.Load(); v != nil {
 			i.LeaseUntil = v.until
+		}
+		if q := r.quarantined.Load(); q != nil {
+			i.Quarantined = q.Reason
 		}
 		out = append(out, i)
 	}

@@ -49,6 +49,13 @@ type Signal interface {
 	Wait(limit time.Duration) bool
 }
 
+// Unwinds reports whether a recovered value is that of a task which is being unwound, because its runtime was killed. A task that
+// recovers it panics with it again.
+func Unwinds(p any) bool {
+	_, is := p.(interface{ UnwindsTask() })
+	return is
+}
+
 // Jitter returns a duration drawn evenly from [d, d+d/2), to spread retries of many tasks.
 func Jitter(r Runtime, d time.Duration) time.Duration {
 	if d < 2 {

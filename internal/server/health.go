@@ -13,6 +13,8 @@ type check struct {
 	OK     bool   `json:"ok"`
 	Reason string `json:"reason"`         // what is so, with values
 	Hint   string `json:"hint,omitempty"` // what to do if it is not OK
+	// Warning: the node is healthy, and something is wrong all the same.
+	Warning bool `json:"warning,omitempty"`
 	// WaitSeconds is how long it still takes by itself, if that is known.
 	WaitSeconds float64 `json:"wait_seconds,omitempty"`
 }
@@ -33,7 +35,7 @@ func (s *Server) healthNow() health {
 	if n := s.running(); n != nil {
 		self := n.Self()
 		h.Node = uint32(self.ID)
-		h.Checks = append(h.Checks, s.peersCheck())
+		h.Checks = append(h.Checks, s.peersCheck(), s.rangesCheck())
 	}
 	for _, c := range h.Checks {
 		if !c.OK {

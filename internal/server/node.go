@@ -46,7 +46,7 @@ func (s *Server) openNode(ctx context.Context, l net.Listener) error {
 		Self: kv.NodeInfo{RPCAddr: s.addrs.RPC, SQLAddr: s.addrs.SQL, HTTPAddr: s.addrs.HTTP, Version: s.opts.Version,
 			Source: s.clock.Status().Source},
 		Bootstrap: len(s.opts.Join) == 0, Join: s.askToJoin, RefuseJoin: s.refuseJoin,
-		ClosedLag: s.opts.ClosedLag, ClosedEvery: s.opts.ClosedEvery,
+		ClosedLag: s.opts.ClosedLag, ClosedEvery: s.opts.ClosedEvery, Unquarantine: rangeIDs(s.opts.Unquarantine),
 	})
 	if err != nil {
 		return err

@@ -31,6 +31,8 @@ type Options struct {
 	// often followers are told; default with each heartbeat. Both short, followers that are far serve reads of the present
 	// themselves; writers that take longer than the lag are pushed (package replica).
 	ClosedLag, ClosedEvery time.Duration
+	// Unquarantine are ranges whose replicas on this node are to go on although they were quarantined (package replica).
+	Unquarantine []uint
 	// Cache is the size of the block cache in bytes; default 128 MiB.
 	Cache int64
 	// Delay is added to every message to another node, to stand in for distance; default none.

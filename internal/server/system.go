@@ -28,6 +28,8 @@ type ledRange struct {
 	Desc  kv.RangeDescriptor
 	Leads bool
 	Term  uint64
+	// Quarantined is why the replica takes part in nothing any more.
+	Quarantined string `json:",omitempty"`
 }
 
 // answerControls says how this node answers.
@@ -80,7 +82,7 @@ func countByPeer(ds []clock.Disproof) (sum uint64, byPeer string) {
 
 func localRanges(n *node.Node) (out []ledRange) {
 	for _, r := range n.Store.Ranges() {
-		out = append(out, ledRange{r.Desc, r.Leads, r.Term})
+		out = append(out, ledRange{r.Desc, r.Leads, r.Term, r.Quarantined})
 	}
 	return out
 }
@@ -149,6 +151,9 @@ func (s *Server) rangeRows() []engine.RangeRow {
 			row, known := rows[r.Desc.ID]
 			if !known || row.Generation < r.Desc.Generation {
 				row.RangeDescriptor = r.Desc
+			}
+			if r.Quarantined != "" {
+				row.Quarantined = append(row.Quarantined, engine.QuarantinedReplica{Node: node, Reason: r.Quarantined})
 			}
 			if r.Leads && r.Term >= terms[r.Desc.ID] {
 				row.Leaseholder, terms[r.Desc.ID] = node, r.Term

@@ -105,13 +105,13 @@ var Controls = []Control{
 			c.Workloads, c.Think, c.Clients = []string{"estate"}, 40*time.Millisecond, 6
 			c.Promise, c.Heartbeat, c.Tick, c.Request = time.Second, 125*time.Millisecond, 50*time.Millisecond, 200*time.Millisecond
 			c.Progress = 200 * time.Millisecond // sooner than all readers wait for what stands still
-			c.MaxSteps, c.FaultFor = 2_000_000, parts*4*time.Second
+			c.MaxSteps, c.FaultFor = 2_000_000, parts*6*time.Second
 			c.Script = func(w *World) {
 				for x := range parts {
-					w.Loop.At(w.Loop.Now()+time.Duration(x)*4*time.Second, func() {
+					w.Loop.At(w.Loop.Now()+time.Duration(x)*6*time.Second, func() {
 						if m, id := leaseholder(w, partSpan('r', x).Start); m != nil {
 							m.event("the task of r%d stands still", id)
-							m.wedge(id, 3*time.Second)
+							m.wedge(id, 5*time.Second)
 						}
 					})
 				}

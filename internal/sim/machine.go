@@ -162,6 +162,7 @@ func (m *Machine) tune(o *replica.Options) {
 	o.FlushBytes = int64(cfg.Keep) * 512
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	o.ClosedEvery = cfg.ClosedEvery
+	o.Quarantined = func(id kv.RangeID, err error) { m.Disk.fail(fmt.Errorf("r%d is quarantined: %w", id, err)) } // it is a failure of the run
 	o.TurnDelay, o.StateDelay, o.ProgressLimit = m.turnTime, m.stateTime, cfg.Progress
 	o.DiskDelay = m.syncTime
 }

@@ -207,6 +207,9 @@ type task struct {
 
 type killed struct{}
 
+// UnwindsTask is for rt.Unwinds.
+func (killed) UnwindsTask() {}
+
 // Go starts a task. On a killed runtime it does nothing.
 func (r *Runtime) Go(name string, fn func()) {
 	if r.dead {

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +52,13 @@ type NodeRow struct {
 type RangeRow struct {
 	kv.RangeDescriptor
 	Leaseholder kv.NodeID // 0: not known here
+	Quarantined []QuarantinedReplica
+}
+
+// QuarantinedReplica is one that takes part in nothing any more, because it could not apply what it had to.
+type QuarantinedReplica struct {
+	Node   kv.NodeID
+	Reason string
 }
 
 // systemDatabase shows the state of the cluster as tables.
@@ -110,7 +119,7 @@ var systemTables = []*systemTable{
 		{"fenced", textType}, {"leases", types.Int64}, {"replicas", types.Int64}}, rows: nodeRows},
 	{name: "ranges", columns: []systemColumn{{"range_id", types.Uint64}, {"start_key", textType}, {"end_key", textType}, {"leaseholder", types.Uint32},
 		{"preferred", types.Uint32}, {"replicas", textType}, {"generation", types.Uint64}, {"database_name", textType}, {"table_name", textType},
-		{"index_name", textType}}, rows: rangeRows},
+		{"index_name", textType}, {"quarantined", textType}}, rows: rangeRows},
 	{name: "statements", columns: []systemColumn{{"node_id", types.Uint32}, {"digest_text", textType}, {"executions", types.Uint64}, {"compiled", types.Uint64}, {"errors", types.Uint64},
 		{"total_ms", types.Float64}, {"mean_ms", types.Float64}, {"max_ms", types.Float64}, {"retries", types.Uint64}, {"retry_reasons", textType},
 		{"retry_ms", types.Float64}, {"deadlocks", types.Uint64}, {"last_seen", types.DatetimeMaxPrecision}}, rows: statementRows},
@@ -183,9 +192,19 @@ func rangeRows(ctx *sql.Context, e *Engine) (out []sql.Row, err error) {
 		}
 		db, table, index := s.whose(r.Span.Start)
 		out = append(out, sql.Row{uint64(r.ID), printKey(r.Span.Start), printKey(r.Span.End), uint32(r.Leaseholder), uint32(r.Preferred),
-			strings.Join(replicas, ","), r.Generation, db, table, index})
+			strings.Join(replicas, ","), r.Generation, db, table, index, whyQuarantined(r.Quarantined)})
 	}
 	return out, nil
+}
+
+// whyQuarantined lists the quarantined replicas of a range: "2: why; 3: why".
+func whyQuarantined(qs []QuarantinedReplica) string {
+	slices.SortFunc(qs, func(a, b QuarantinedReplica) int { return cmp.Compare(a.Node, b.Node) })
+	var out []string
+	for _, q := range qs {
+		out = append(out, fmt.Sprintf("%d: %s", q.Node, q.Reason))
+	}
+	return strings.Join(out, "; ")
 }
 
 func printKey(k kv.Key) string {

@@ -1,0 +1,6 @@
+//go:build invariants
+
+package replica
+
+// checked: what would quarantine a replica ends the process, unless somebody wants to be told (Options.Quarantined).
+const checked = true

@@ -1,0 +1,6 @@
+//go:build !invariants
+
+package replica
+
+// checked: see checked.go.
+const checked = false
