@@ -240,7 +240,7 @@ func Draw(seed uint64) Config {
 	c.Available = c.availableWithin()
 	if r.IntN(4) == 0 {
 		c.LongP = []float64{0.1, 0.5}[r.IntN(2)]
-		c.FaultFor = max(c.FaultFor, 3*c.Available)
+		c.FaultFor = max(c.FaultFor, 2*c.Available)
 	}
 	if r.IntN(5) == 0 && c.Idle == 0 {
 		c.drawLie(r)
