@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
@@ -47,6 +48,7 @@ type Node struct {
 	assembled rt.Signal // messages can be handled
 	serving   rt.Signal // Start has been called
 	stopped   rt.Signal
+	leaving   atomic.Bool // its leases are with others, and are to stay there
 }
 
 // Metrics of the rooms, for registration.
@@ -201,6 +203,17 @@ func (n *Node) Start() error {
 	return nil
 }
 
+// HandOverLeases gives all leases of this node to others and says that it wants none back, while it goes on as before: it is a
+// gateway then, like any node that leads no range.
+func (n *Node) HandOverLeases() {
+	if !n.assembled.Fired() || n.stopped.Fired() {
+		return
+	}
+	n.leaving.Store(true)
+	n.describe()
+	n.Store.HandOverLeases(drainLimit)
+}
+
 // Stop ends the node. With drain it first gives its leases to others, so that they need not wait for promises to expire.
 // The engines are the caller's to close.
 func (n *Node) Stop(drain bool) error {
@@ -279,20 +292,27 @@ func (n *Node) extendStamps() {
 // announce keeps what this node says of itself up to date.
 func (n *Node) announce() {
 	for {
-		st := n.opts.Clock.Status()
-		now, err := n.opts.Clock.Now()
-		n.Cluster.Update(func(i *kv.NodeInfo) {
-			i.Source, i.Fenced = st.Source, ""
-			if err != nil {
-				if i.Fenced, _ = st.Refusal(); i.Fenced == "" {
-					i.Fenced = err.Error() // it has changed between the two
-				}
-			} else {
-				i.Bound = now.Width() / 2
-			}
-		})
+		n.describe()
 		if n.stopped.Wait(announceEvery) {
 			return
 		}
 	}
+}
+
+func (n *Node) describe() {
+	st := n.opts.Clock.Status()
+	now, err := n.opts.Clock.Now()
+	n.Cluster.Update(func(i *kv.NodeInfo) {
+		i.Source, i.Fenced = st.Source, ""
+		if err != nil {
+			if i.Fenced, _ = st.Refusal(); i.Fenced == "" {
+				i.Fenced = err.Error() // it has changed between the two
+			}
+		} else {
+			i.Bound = now.Width() / 2
+		}
+		if i.Fenced == "" && n.leaving.Load() {
+			i.Fenced = "the node is stopping"
+		}
+	})
 }

@@ -148,6 +148,13 @@ func (l *leaseUse) leads() (term uint64, ok bool) {
 	return l.core.term, l.core.term != 0
 }
 
+// HandOverLeases is what Stop does first, for a node that is about to stop and still serves its clients meanwhile.
+func (s *Store) HandOverLeases(limit time.Duration) {
+	if !s.stopped() {
+		s.drain(limit)
+	}
+}
+
 // drain hands over all leases: the node is about to stop.
 func (s *Store) drain(limit time.Duration) {
 	end := s.opts.RT.Now() + limit

@@ -3,8 +3,8 @@
 //
 //	V1  A listener is taken before the store is touched, so a node that cannot listen changes nothing on disk.
 //	V2  Statements are accepted only when the node serves: its clock reads, it belongs to a cluster, its rooms run.
-//	V3  Stopping goes from the outside in: no new statements, those under way finish (bounded), leases go to other nodes,
-//	    the rooms end, the store is closed last. A second wish to stop skips what is left of that; nothing acknowledged
+//	V3  Stopping: leases go to other nodes while clients are served as ever; then, from the outside in, no new statements, those under
+//	    way finish (bounded; package engine, E1 to E3), the rooms end, the store is closed last. A second wish to stop skips what is left of that; nothing acknowledged
 //	    depends on it.
 //	V4  When the store fails the node ends: it acknowledges nothing that it could not write.
 //

@@ -141,6 +141,9 @@ func (s *Server) Stop(drain bool) error {
 func (s *Server) close(drain bool) error {
 	var errs []error
 	s.phase.Store(phaseDraining)
+	if n := s.running(); n != nil && drain {
+		n.HandOverLeases() // its clients are still served, through the other nodes
+	}
 	if s.sql != nil {
 		limit := time.Duration(0)
 		if drain {

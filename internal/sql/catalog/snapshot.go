@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/longitude-db/longitude/internal/kv"
@@ -94,10 +96,10 @@ func (s *Snapshot) TableByID(id uint64) *Table { return s.tables[id] }
 // Tables returns a database's tables by their names in lower case.
 func (s *Snapshot) Tables(database uint64) map[string]*Table { return s.tableName[database] }
 
-// References returns the foreign keys of all tables that refer to this one.
+// References returns the foreign keys of all tables that refer to this one, always in the same order: they are checked in it.
 func (s *Snapshot) References(database, table string) (fks []ForeignKey) {
-	for _, t := range s.tables {
-		for _, fk := range t.ForeignKeys {
+	for _, id := range slices.Sorted(maps.Keys(s.tables)) {
+		for _, fk := range s.tables[id].ForeignKeys {
 			if strings.EqualFold(fk.ParentTable, table) && strings.EqualFold(fk.ParentDatabase, database) {
 				fks = append(fks, fk)
 			}

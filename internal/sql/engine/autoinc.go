@@ -38,7 +38,7 @@ func (s sequence) name() string { return fmt.Sprintf("sql/id/%d/%d/%d", s.table,
 
 // block is what is left of a reservation: [next, end).
 type block struct {
-	mu        sync.Mutex
+	mu        taskMutex
 	next, end uint64
 	above     uint64 // the counter is known to be at or above
 }
@@ -65,8 +65,8 @@ func (b *idBlocks) block(s sequence) *block {
 // take returns the next value of a sequence, counting from 1.
 func (b *idBlocks) take(ctx context.Context, s sequence, size uint64) (uint64, error) {
 	x := b.block(s)
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.mu.lock(b.e.o.RT)
+	defer x.mu.unlock()
 	if x.next >= x.end {
 		first, err := b.e.o.Router.Increment(ctx, s.name(), size)
 		if err != nil {
@@ -83,8 +83,8 @@ func (b *idBlocks) take(ctx context.Context, s sequence, size uint64) (uint64, e
 // pass moves a sequence beyond a value that was used by other means (D3).
 func (b *idBlocks) pass(ctx context.Context, s sequence, v, size uint64) error {
 	x := b.block(s)
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.mu.lock(b.e.o.RT)
+	defer x.mu.unlock()
 	if x.next <= v && v < x.end {
 		x.next = v + 1
 	}
@@ -206,8 +206,8 @@ func (t *table) PeekNextAutoIncrementValue(*sql.Context) (uint64, error) {
 		shard = (uint64(t.db.e.o.NodeID) + shardCount - 1) % shardCount
 	}
 	x := t.db.e.ids.block(t.sequence(shard, sharded))
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.mu.lock(t.db.e.o.RT)
+	defer x.mu.unlock()
 	return max(1, x.next) + sequenceBase(t.l.desc), nil
 }
 

@@ -96,6 +96,14 @@ func (t *table) backfill(ctx *sql.Context, x *indexLayout) error {
 			return err
 		}
 		var next kv.Key
+		if t.db.e.o.Unsafe.BlindBackfill {
+			var err error
+			if next, err = t.backfillBlindly(ctx, x, rest); err != nil || next == nil {
+				return err
+			}
+			rest.Start = next
+			continue
+		}
 		err := t.db.e.o.DB.Run(ctx, txn.Options{Name: "fill index"}, func(rc context.Context, tx *txn.Txn) (err error) {
 			next, err = t.backfillChunk(rc, ctx, tx, x, rest)
 			return err
@@ -127,6 +135,14 @@ func (t *table) backfillChunk(ctx context.Context, sc *sql.Context, tx *txn.Txn,
 	if len(rows) == 0 {
 		return nil, nil
 	}
+	if err := t.backfillRows(ctx, sc, tx, x, rows); err != nil {
+		return nil, err
+	}
+	return keys.Next(rows[len(rows)-1].Key), nil
+}
+
+// backfillRows writes the entries of some rows.
+func (t *table) backfillRows(ctx context.Context, sc *sql.Context, tx *txn.Txn, x *indexLayout, rows []txn.KeyValue) error {
 	type entry struct {
 		key    kv.Key
 		value  []byte
@@ -138,28 +154,44 @@ func (t *table) backfillChunk(ctx context.Context, sc *sql.Context, tx *txn.Txn,
 	for _, r := range rows {
 		d, err := t.l.decodeRow(r.Key, r.Value)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		e := entry{d: d}
 		if e.key, e.value, e.unique, err = x.entry(d); err != nil {
-			return nil, err
+			return err
 		}
 		entries, ks = append(entries, e), append(ks, e.key)
 	}
 	have, err := tx.GetMany(ctx, ks)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	seen := map[string]bool{}
 	for i, e := range entries {
 		taken := len(have[i]) > 0 && !bytes.Equal(have[i], e.value) || seen[string(e.key)]
 		if e.unique && taken {
-			return nil, sql.NewUniqueKeyErr(duplicateText(sc, x, e.d), false, nil)
+			return sql.NewUniqueKeyErr(duplicateText(sc, x, e.d), false, nil)
 		}
 		seen[string(e.key)] = true
 		if len(have[i]) == 0 {
 			tx.Put(e.key, e.value)
 		}
 	}
-	return keys.Next(rows[len(rows)-1].Key), nil
+	return nil
+}
+
+// backfillBlindly is Unsafe.BlindBackfill.
+func (t *table) backfillBlindly(ctx *sql.Context, x *indexLayout, rest kv.Span) (next kv.Key, err error) {
+	var rows []txn.KeyValue
+	err = t.db.e.o.DB.Run(ctx, txn.Options{Name: "fill index", ReadOnly: true}, func(rc context.Context, tx *txn.Txn) error {
+		rows, err = tx.Scan(rc, rest, txn.ScanOptions{Limit: backfillRows}).Next(rc)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	err = t.db.e.o.DB.Run(ctx, txn.Options{Name: "fill index"}, func(rc context.Context, tx *txn.Txn) error {
+		return t.backfillRows(rc, ctx, tx, x, rows)
+	})
+	return keys.Next(rows[len(rows)-1].Key), err
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
@@ -125,6 +126,9 @@ func (e *editor) writesOf(d datums) ([]write, error) {
 	}
 	out := []write{{key: key, value: l.rowValue(d), unique: !l.desc.Keyless(), x: l.primary}}
 	for _, x := range l.indexes {
+		if x.desc.State == catalog.WriteOnly && e.t.db.e.o.Unsafe.IgnoreWriteOnly {
+			continue
+		}
 		key, value, unique, err := x.entry(d)
 		if err != nil {
 			return nil, err

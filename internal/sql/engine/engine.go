@@ -19,7 +19,6 @@ package engine
 import (
 	"context"
 	"log/slog"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,6 +32,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
@@ -66,6 +66,12 @@ type Options struct {
 	IDBlock uint64
 	// RetryLimit is how long a lost statement is repeated. Default 30 s.
 	RetryLimit time.Duration
+	// Unsafe turns rules off, for negative controls.
+	Unsafe Unsafe
+	// Fatal reports whether a panic is none of the statement's: it goes on. Default: each is the statement's.
+	Fatal func(panicked any) bool
+	// RT runs what the engine does by itself. Default: goroutines.
+	RT rt.Runtime
 	// Version is appended to MySQL's in what the server says it is.
 	Version string
 	Metrics *Metrics
@@ -104,11 +110,14 @@ type Engine struct {
 	background    context.Context
 	endBackground context.CancelFunc
 
-	active atomic.Int64 // statements under way
+	began    time.Time    // see now
+	active   atomic.Int64 // statements under way
+	draining atomic.Bool  // connections end (shutdown.go)
+	drained  atomic.Bool  // open transactions, too
 
 	mu      sync.Mutex
 	servers []*server.Server
-	conns   map[net.Conn]struct{}
+	conns   map[*countedConn]struct{}
 	closed  bool
 }
 
@@ -129,10 +138,13 @@ func New(o Options) *Engine {
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics()
 	}
+	if o.RT == nil {
+		o.RT = rt.New()
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{o: o, log: o.Log, m: o.Metrics, conns: map[net.Conn]struct{}{}}
+	e := &Engine{o: o, log: o.Log, m: o.Metrics, began: time.Unix(1<<30, 0), conns: map[*countedConn]struct{}{}}
 	e.background, e.endBackground = context.WithCancel(context.Background())
 	once.Do(setupProcess)
 	e.schemas = newSchemas(e, o.CatalogLead)

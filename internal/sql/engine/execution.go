@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -90,11 +89,11 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 // repeat makes attempts until one succeeds, or may not be made again (S3). Its error is as the client gets it, but for
 // errOrdinary.
 func (x *execution) repeat(sc *sql.Context, attempt func() error) error {
-	start := time.Now()
+	start := x.h.e.now()
 	x.lockUntil = start.Add(cmp.Or(x.s.settings(sc).lockWait, x.h.e.o.RetryLimit))
 	deadline := start.Add(x.h.e.o.RetryLimit)
 	for try := 0; ; try++ {
-		began := time.Now()
+		began := x.h.e.now()
 		err := attempt()
 		if err == nil || err == errOrdinary {
 			return err
@@ -104,15 +103,15 @@ func (x *execution) repeat(sc *sql.Context, attempt func() error) error {
 		if t != nil && waitedFor(t.retry) {
 			until = x.lockUntil
 		}
-		if !x.repeatable(sc, t, err) || time.Now().After(until) || sc.Err() != nil {
+		if !x.repeatable(sc, t, err) || x.h.e.now().After(until) || sc.Err() != nil {
 			return x.fail(sc, t, err)
 		}
 		why := reasonOf(t)
 		next := t.again()
 		x.s.SetTransaction(next)
 		x.out.reset()
-		pause(sc, try)
-		lost := time.Since(began)
+		x.h.e.pause(try)
+		lost := x.h.e.now().Sub(began)
 		x.repeats.Add(why, lost)
 		next.repeated(why, lost)
 		x.h.e.m.Repeated.WithLabelValues(why).Inc()
@@ -139,14 +138,9 @@ func reasonOf(t *tx) string {
 }
 
 // pause waits a little before a repetition, longer each time.
-func pause(ctx context.Context, try int) {
+func (e *Engine) pause(try int) {
 	d := time.Millisecond << min(try, 6)
-	t := time.NewTimer(d/2 + rand.N(d))
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
+	e.o.RT.Sleep(d/2 + time.Duration(e.o.RT.Uint64()%uint64(d)))
 }
 
 // repeatable is S3.

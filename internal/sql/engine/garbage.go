@@ -2,11 +2,11 @@ package engine
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/txn"
 )
@@ -15,9 +15,10 @@ import (
 // catalog, so none is forgotten; each step can be repeated, and several nodes may do it at once.
 type collector struct {
 	e      *Engine
-	signal chan struct{}
-	stop   chan struct{}
-	done   sync.WaitGroup
+	mu     sync.Mutex
+	signal rt.Signal // there is something to clear, or it is time to stop
+	stop   rt.Signal
+	tasks  *rt.Group
 }
 
 const (
@@ -26,51 +27,44 @@ const (
 )
 
 func newCollector(e *Engine) *collector {
-	return &collector{e: e, signal: make(chan struct{}, 1), stop: make(chan struct{})}
+	return &collector{e: e, signal: e.o.RT.NewSignal(), stop: e.o.RT.NewSignal(), tasks: rt.NewGroup(e.o.RT)}
 }
 
 // wake says that there is something to clear.
 func (c *collector) wake() {
-	select {
-	case c.signal <- struct{}{}:
-	default:
-	}
+	c.mu.Lock()
+	s := c.signal
+	c.mu.Unlock()
+	s.Fire()
 }
 
 func (c *collector) start() {
-	c.done.Add(1)
-	go func() {
-		defer c.done.Done()
+	c.tasks.Go("garbage", func() {
 		for {
-			wait := time.NewTimer(clearPause + rand.N(clearPause))
-			select {
-			case <-c.stop:
-				wait.Stop()
+			c.mu.Lock()
+			s := c.signal
+			c.mu.Unlock()
+			s.Wait(clearPause + time.Duration(c.e.o.RT.Uint64()%uint64(clearPause)))
+			if c.stopping() {
 				return
-			case <-c.signal:
-			case <-wait.C:
 			}
-			wait.Stop()
+			c.mu.Lock()
+			c.signal = c.e.o.RT.NewSignal() // before looking: what is dropped from now on wakes it again
+			c.mu.Unlock()
 			if err := c.clear(c.e.background); err != nil {
 				c.e.log.Warn("dropped indexes could not be cleared; it will be tried again", "error", err)
 			}
 		}
-	}()
+	})
 }
 
 func (c *collector) close() {
-	close(c.stop)
-	c.done.Wait()
+	c.stop.Fire()
+	c.wake()
+	c.tasks.Wait(rt.Forever)
 }
 
-func (c *collector) stopping() bool {
-	select {
-	case <-c.stop:
-		return true
-	default:
-		return false
-	}
-}
+func (c *collector) stopping() bool { return c.stop.Fired() }
 
 // clear works the list off.
 func (c *collector) clear(ctx context.Context) error {

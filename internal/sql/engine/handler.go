@@ -59,6 +59,9 @@ func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, p *mysql.Pr
 // ComPrepare implements mysql.Handler. What preparing reads of the catalog is no part of a transaction, unless one is open.
 func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _ *mysql.PrepareData) (fields []*querypb.Field, err error) {
 	defer h.recovered(query, &err)
+	if err := h.refuse(c); err != nil {
+		return nil, err
+	}
 	if s := h.e.sessions.of(c); s != nil {
 		if p := s.planOf(ctx, query); p != nil {
 			results := s.known.results
@@ -137,6 +140,9 @@ func noRows(n sql.Node) bool {
 // ComInitDB implements mysql.Handler.
 func (h *handler) ComInitDB(c *mysql.Conn, name string) (err error) {
 	defer h.recovered("USE "+name, &err)
+	if err := h.refuse(c); err != nil {
+		return err
+	}
 	err = h.Handler.ComInitDB(c, name)
 	if s := h.e.sessions.of(c); s != nil {
 		if rerr := s.release(context.Background()); rerr != nil {
@@ -152,6 +158,9 @@ func (h *handler) ComInitDB(c *mysql.Conn, name string) (err error) {
 // recovered turns a panic into an error: the statement is lost, the connection and the process are not (S5).
 func (h *handler) recovered(query string, err *error) {
 	if p := recover(); p != nil {
+		if h.e.o.Fatal != nil && h.e.o.Fatal(p) {
+			panic(p)
+		}
 		h.e.log.Error("panic in a statement", "query", query, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		*err = mysql.NewSQLError(1105, "HY000", "internal error in this statement (%v); it was not executed. Please report it with the server's log", p)
 	}
@@ -159,9 +168,13 @@ func (h *handler) recovered(query string, err *error) {
 
 // statement executes one statement, with repetitions, and sends its result.
 func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send sender) (remainder string, err error) {
+	if err := h.refuse(c); err != nil {
+		return "", err
+	}
 	began := time.Now()
 	h.e.active.Add(1)
 	defer h.e.active.Add(-1)
+	defer executing(c)()
 	s := h.e.sessions.of(c)
 	var x *execution
 	done := false

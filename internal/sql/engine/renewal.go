@@ -6,6 +6,8 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
+	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
@@ -56,35 +58,27 @@ func (s *schema) guard(c *schemas) txn.Guard {
 // idleAfter is how long after its last use the cache is kept fresh.
 const idleAfter = 30 * time.Second
 
+// renewalLimit bounds one renewal in the background.
+const renewalLimit = 5 * time.Second
+
 // start renews the newest entry ahead of its end, as long as it is in use.
 func (c *schemas) start() {
-	c.done.Add(1)
-	go func() {
-		defer c.done.Done()
-		tick := time.NewTicker(max(c.lead/3, time.Millisecond))
-		defer tick.Stop()
-		for {
-			select {
-			case <-c.stop:
-				return
-			case <-tick.C:
-			}
+	c.tasks.Go("catalog", func() {
+		for !c.stop.Wait(max(c.lead/3, time.Millisecond)) {
 			c.mu.Lock()
-			idle := time.Since(c.used) > idleAfter
+			idle := c.e.now().Sub(c.used) > idleAfter
 			c.mu.Unlock()
 			if idle {
 				continue
 			}
-			ctx, cancel := context.WithTimeout(c.e.background, 5*time.Second)
-			if err := c.renew(ctx); err != nil {
+			if err := c.renew(route.WithDeadline(c.e.background, c.e.o.RT.Now()+renewalLimit)); err != nil {
 				c.e.log.Debug("the catalog could not be read ahead", "error", err)
 			}
-			cancel()
 		}
-	}()
+	})
 }
 
 func (c *schemas) close() {
-	close(c.stop)
-	c.done.Wait()
+	c.stop.Fire()
+	c.tasks.Wait(rt.Forever) // background work is over when the engine closes
 }

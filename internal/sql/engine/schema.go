@@ -8,6 +8,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/txn"
 )
@@ -55,8 +56,8 @@ type schemas struct {
 	entries []entry // by from; the newest last
 	flight  *renewal
 	used    time.Time
-	stop    chan struct{}
-	done    sync.WaitGroup
+	stop    rt.Signal
+	tasks   *rt.Group
 }
 
 // entry is H1.
@@ -66,7 +67,7 @@ type entry struct {
 }
 
 type renewal struct {
-	done chan struct{}
+	done rt.Signal
 	err  error
 }
 
@@ -74,13 +75,13 @@ type renewal struct {
 const keepEntries = 8
 
 func newSchemas(e *Engine, lead time.Duration) *schemas {
-	return &schemas{e: e, lead: lead, stop: make(chan struct{})}
+	return &schemas{e: e, lead: lead, stop: e.o.RT.NewSignal(), tasks: rt.NewGroup(e.o.RT)}
 }
 
 func (c *schemas) find(r, g clock.Timestamp) (entry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.used = time.Now()
+	c.used = c.e.now()
 	for i := len(c.entries) - 1; i >= 0; i-- {
 		if en := c.entries[i]; en.from.LessEq(g) && g.LessEq(en.until) {
 			return en, true
@@ -126,21 +127,19 @@ func (c *schemas) renew(ctx context.Context) error {
 	c.mu.Lock()
 	if f := c.flight; f != nil {
 		c.mu.Unlock()
-		select {
-		case <-f.done:
-			return f.err
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := awaitSignal(ctx, f.done); err != nil {
+			return err
 		}
+		return f.err
 	}
-	f := &renewal{done: make(chan struct{})}
+	f := &renewal{done: c.e.o.RT.NewSignal()}
 	c.flight = f
 	c.mu.Unlock()
 	f.err = c.readAhead(c.e.background) // for all who wait, so not the caller's context
 	c.mu.Lock()
 	c.flight = nil
 	c.mu.Unlock()
-	close(f.done)
+	f.done.Fire()
 	return f.err
 }
 

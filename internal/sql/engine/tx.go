@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -175,7 +177,7 @@ func (t *tx) delete(key kv.Key) {
 // limitWaiting bounds how long the writes of the statement wait for locks, at the commit or before.
 func (t *tx) limitWaiting() {
 	if t.kv != nil && !t.lockUntil.IsZero() {
-		t.kv.WaitAtMost(max(time.Millisecond, time.Until(t.lockUntil)))
+		t.kv.WaitAtMost(max(time.Millisecond, t.lockUntil.Sub(t.e.now())))
 	}
 }
 
@@ -235,11 +237,11 @@ func (t *tx) writeCatalog() error {
 	if err != nil {
 		return err
 	}
-	for k, v := range writes {
-		if len(v) == 0 {
+	for _, k := range slices.Sorted(maps.Keys(writes)) { // in order: the first one is where the record lies
+		if v := writes[k]; len(v) == 0 {
 			t.delete(kv.Key(k))
 		} else {
-			t.put(kv.Key(k), v)
+			t.put(kv.Key(k), writes[k])
 		}
 	}
 	return nil

@@ -1,0 +1,366 @@
+package engine
+
+import (
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/dolthub/vitess/go/mysql"
+)
+
+// How connections end when the node stops.
+//
+//	E1  A statement that has begun is finished and answered, up to the limit. One that takes longer is killed, and answered so.
+//	E2  A statement that has not begun when its connection ends does not begin. Its client reads error 1053 in the place of the answer, so
+//	    nobody is in doubt about what became of it.
+//	E3  A transaction that is open may go on until it ends, up to the limit; then it is rolled back.
+//
+// A client that sends a statement meanwhile reads the error, and then the end of the connection. A client that is quiet is told without
+// being asked: the error is written as the answer to whatever comes next. A client that is about to send a statement finds it
+// when it looks for the answer; a pool that looks whether the connection is still good, before it uses it, finds that it is not. The
+// connection then only takes in, and forgets, what is still on its way: closing it at once would take the error away from a client
+// that has not read it. Quiet is not only that nothing is under way. Drivers read ahead, and some of them take more than one answer at
+// once for a fault of the protocol, so the error must not come right behind the last answer.
+
+// errServerShutdown is ER_SERVER_SHUTDOWN.
+const errServerShutdown = 1053
+
+const shutdownText = "Server shutdown in progress: this node is stopping, and the statement was not executed. Connect to another node"
+
+// shutdownPacket is the error as the first answer to a command.
+var shutdownPacket = func() []byte {
+	body := append([]byte{mysql.ErrPacket, errServerShutdown & 0xff, errServerShutdown >> 8, '#'}, "08S01"+shutdownText...)
+	return append([]byte{byte(len(body)), byte(len(body) >> 8), byte(len(body) >> 16), 1}, body...)
+}()
+
+// quiet is how long a client has to have been silent to be told without being asked.
+const quiet = 250 * time.Millisecond
+
+// lingering is how long a connection that was told goes on taking in what comes.
+const lingering = 200 * time.Millisecond
+
+// turn is whose turn it is on a connection.
+//
+//	            bytes of a command arrive            the answer is written
+//	waiting ─────────────────────────────▶ working ──────────────────────▶ waiting
+//	   └── quiet ──▶ ended                    └── refused: at its next Read ──▶ ended
+//
+// Only a connection that is waiting, in between two commands and without an open transaction, is ended: its goroutine is in Read.
+type turn struct {
+	mu        sync.Mutex
+	conn      *mysql.Conn // nil: not authenticated yet
+	waiting   bool
+	since     time.Time // it waits
+	refused   bool      // the client was told, as the answer to a statement
+	executing int       // statements under way; a Read belongs to them (LOAD DATA LOCAL)
+	ended     bool
+	frame     frame
+}
+
+// frame follows where packets begin and end in what a client sends.
+type frame struct {
+	header [4]byte
+	have   int // bytes of the header
+	left   int // bytes of the body
+	more   bool
+}
+
+// between reports that what was received so far ends with a whole command.
+func (f *frame) between() bool { return f.have == 0 && f.left == 0 && !f.more }
+
+func (f *frame) take(p []byte) {
+	for len(p) > 0 {
+		if f.left > 0 {
+			n := min(f.left, len(p))
+			f.left -= n
+			p = p[n:]
+			continue
+		}
+		n := copy(f.header[f.have:], p)
+		f.have += n
+		p = p[n:]
+		if f.have == len(f.header) {
+			f.left = int(f.header[0]) | int(f.header[1])<<8 | int(f.header[2])<<16
+			f.have, f.more = 0, f.left == mysql.MaxPacketSize // a longer command goes on in the next packet
+		}
+	}
+}
+
+// Read implements net.Conn.
+func (c *countedConn) Read(p []byte) (int, error) {
+	if c.await() {
+		return 0, io.EOF
+	}
+	n, err := c.Conn.Read(p)
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	c.turn.waiting = false
+	if c.turn.ended {
+		return 0, io.EOF // what came was not executed, and the client is told so (E2)
+	}
+	c.turn.frame.take(p[:n])
+	return n, err
+}
+
+// await notes that the connection waits for its client. It reports that there is nothing to wait for any more.
+func (c *countedConn) await() (over bool) {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	if c.turn.executing > 0 {
+		return c.turn.ended
+	}
+	c.turn.waiting, c.turn.since = true, time.Now()
+	if c.turn.refused && !c.turn.ended {
+		c.turn.ended = true
+		c.endWriting()
+	}
+	return c.turn.ended
+}
+
+// endIfQuiet ends the connection if nothing is under way. With force an open transaction does not count.
+func (c *countedConn) endIfQuiet(force bool) {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	t := &c.turn
+	if t.conn == nil || !t.waiting || t.ended || !t.frame.between() || time.Since(t.since) < quiet {
+		return
+	}
+	// The session is at rest: its goroutine is in Read.
+	if s := c.e.sessions.of(t.conn); s != nil && !force && s.GetTransaction() != nil {
+		return // E3
+	}
+	t.ended = true
+	_ = c.Conn.SetDeadline(time.Now().Add(time.Second))
+	_, _ = c.Conn.Write(shutdownPacket)
+	c.endWriting()
+	_ = c.Conn.SetReadDeadline(time.Now()) // the goroutine in Read goes on
+}
+
+// endWriting tells the client that nothing more comes.
+func (c *countedConn) endWriting() {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+}
+
+// refuse answers a command while the node stops (E2), unless it belongs to a transaction that is open (E3).
+func (h *handler) refuse(c *mysql.Conn) error {
+	if !h.e.draining.Load() {
+		return nil
+	}
+	own, ok := c.Conn.(*countedConn)
+	if s := h.e.sessions.of(c); !ok || s != nil && s.GetTransaction() != nil && !h.e.drained.Load() {
+		return nil
+	}
+	own.turn.mu.Lock()
+	defer own.turn.mu.Unlock()
+	own.turn.refused = true
+	return mysql.NewSQLError(errServerShutdown, "08S01", shutdownText)
+}
+
+// authenticated makes the connection one that takes commands.
+func (c *countedConn) authenticated(conn *mysql.Conn) {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	c.turn.conn = conn
+}
+
+// execute notes that a statement begins, and the returned func that it is over.
+func (c *countedConn) execute() (over func()) {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	c.turn.executing++
+	return func() {
+		c.turn.mu.Lock()
+		defer c.turn.mu.Unlock()
+		c.turn.executing--
+	}
+}
+
+// open reports whether a client still expects something of the connection, and the id of the statement's connection if one is under way.
+func (c *countedConn) open() (expects bool, executing uint32) {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	if c.turn.conn == nil || c.turn.ended {
+		return false, 0
+	}
+	if c.turn.executing > 0 {
+		executing = c.turn.conn.ConnectionID
+	}
+	return true, executing
+}
+
+// linger takes in what a client still sends on a connection that has ended, and closes it after a while.
+func (c *countedConn) linger() {
+	_ = c.Conn.SetReadDeadline(time.Now().Add(lingering))
+	var room [4096]byte
+	for {
+		if _, err := c.Conn.Read(room[:]); err != nil {
+			break
+		}
+	}
+	_ = c.forget()
+}
+
+// Close implements net.Conn.
+func (c *countedConn) Close() error {
+	c.turn.mu.Lock()
+	ended := c.turn.ended
+	c.turn.mu.Unlock()
+	if ended {
+		go c.linger()
+		return nil
+	}
+	return c.forget()
+}
+
+func (c *countedConn) forget() error {
+	c.e.mu.Lock()
+	if _, open := c.e.conns[c]; open {
+		delete(c.e.conns, c)
+		c.e.m.Connections.Dec()
+	}
+	c.e.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// ConnectionAuthenticated implements mysql.Handler.
+func (h *handler) ConnectionAuthenticated(c *mysql.Conn) error {
+	if own, ok := c.Conn.(*countedConn); ok {
+		own.authenticated(c)
+	}
+	return h.Handler.ConnectionAuthenticated(c)
+}
+
+// executing notes that a statement begins on a connection.
+func executing(c *mysql.Conn) (over func()) {
+	if own, ok := c.Conn.(*countedConn); ok {
+		return own.execute()
+	}
+	return func() {}
+}
+
+// Close stops accepting connections and ends those that there are (E1 to E3), waiting for at most drain for statements and
+// transactions that are under way. Then it ends the background work.
+func (e *Engine) Close(drain time.Duration) error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.closed = true
+	servers := e.servers
+	e.mu.Unlock()
+	for _, s := range servers {
+		s.Listener.Close()
+	}
+	e.draining.Store(true)
+	e.endConns(drain)
+	e.endBackground()
+	e.schemas.close()
+	e.garbage.close()
+	return e.gms.Close()
+}
+
+// killed is how long statements that were killed may take to say so.
+const killed = 2 * time.Second
+
+func (e *Engine) endConns(drain time.Duration) {
+	settled := func(force bool) func() bool {
+		return func() bool {
+			all := true
+			for _, c := range e.connections() {
+				c.endIfQuiet(force)
+				expects, _ := c.open()
+				all = all && !expects
+			}
+			return all
+		}
+	}
+	if !wait(drain, settled(false)) {
+		e.drained.Store(true) // E3
+		n := 0
+		for _, c := range e.connections() {
+			if _, id := c.open(); id != 0 && drain > 0 {
+				e.sessions.Kill(id)
+				n++
+			}
+		}
+		e.log.Info("statements and transactions are ended before their time", "after", drain, "statements", n)
+		if drain > 0 {
+			wait(killed, settled(true))
+		} else {
+			settled(true)()
+		}
+	}
+	// The others have nothing to expect: they were told, or have not said who they are.
+	wait(2*lingering, func() bool { return e.openConns() == 0 })
+	for _, c := range e.connections() {
+		_ = c.Conn.Close()
+		_ = c.forget()
+	}
+	wait(5*time.Second, func() bool { return e.active.Load() == 0 })
+}
+
+// wait asks until the answer is yes, or the limit has passed.
+func wait(limit time.Duration, yes func() bool) bool {
+	for end := time.Now().Add(limit); !yes(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *Engine) connections() (out []*countedConn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		out = append(out, c)
+	}
+	return out
+}
+
+func (e *Engine) openConns() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.conns)
+}
+
+// countedListener knows the open connections.
+type countedListener struct {
+	net.Listener
+	e *Engine
+}
+
+// Accept implements net.Listener.
+func (l countedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	cc := &countedConn{Conn: c, e: l.e}
+	l.e.mu.Lock()
+	l.e.conns[cc] = struct{}{}
+	l.e.mu.Unlock()
+	l.e.m.Connections.Inc()
+	return cc, nil
+}
+
+type countedConn struct {
+	net.Conn
+	e    *Engine
+	turn turn
+
+	swallow bool   // the next packet is not to be sent (tellMidway)
+	packet  []byte // what there is of it
+}
+
+// Write implements net.Conn.
+func (c *countedConn) Write(p []byte) (int, error) {
+	if c.swallow {
+		return c.swallowed(p)
+	}
+	return c.Conn.Write(p)
+}
