@@ -44,7 +44,7 @@ BEFORE   ?=
 PARTS    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-hashes sim-controls e2e failover bench bench-thesis bench-map bench-txn evidence clean
+.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-sql sim-hashes sim-controls e2e failover bench bench-thesis bench-map bench-txn evidence clean
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ sim-twice: ## simulate each of SEEDS=20 FIRST=1 twice: the same seed must give t
 
 sim-hashes: ## print the hashes of the traces of SEEDS=20 FIRST=1, to compare with those of another machine
 	@CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun -hashes -seeds $(SEEDS) -first $(FIRST)
+
+sim-sql: ## simulated clusters under SQL: SEEDS=n FIRST=n
+	CGO_ENABLED=0 $(GO) run -tags $(TAGS),invariants ./internal/sim/sqlsim/sqlsimrun -seeds $(SEEDS) -first $(FIRST)
 
 sim-controls: ## break each rule on purpose, over SEEDS=20 seeds, and show which find it
 	CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun -controls -seeds $(SEEDS)

@@ -9,9 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/check"
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/node"
 	"github.com/longitude-db/longitude/internal/route"
 	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/txn"
@@ -84,6 +86,9 @@ func newWorkload(name string) Workload {
 	if mk := forControls[name]; mk != nil {
 		return mk()
 	}
+	if mk := fromOutside[name]; mk != nil {
+		return mk()
+	}
 	panic("sim: no workload " + name)
 }
 
@@ -94,6 +99,12 @@ var forControls = map[string]func() Workload{
 	"estate": func() Workload { return newRegisters(300, 3) }, // so many keys that none is in another's way
 	"twins":  func() Workload { return &monotonic{twins: true} },
 }
+
+// fromOutside are workloads of packages above this one, which link what this one must not.
+var fromOutside = map[string]func() Workload{}
+
+// Register makes a workload of another package known. It is called before any run.
+func Register(name string, mk func() Workload) { fromOutside[name] = mk }
 
 // History gives ranks to beginnings and ends of operations, and guards what workloads keep: on the event loop tasks take
 // turns anyway, but the same workloads also run on goroutines.
@@ -136,6 +147,10 @@ type Client struct {
 	Time func() time.Duration
 	// Note tells the trace.
 	Note func(format string, args ...any)
+
+	// Node and Clock are the process's, for workloads that put more on top of it (package sqlsim).
+	Node  *node.Node
+	Clock *clock.Clock
 
 	doing string        // for the report of what is pending; guarded by H
 	since time.Duration // when that began
@@ -202,14 +217,26 @@ func (c *Client) begin(op *check.Op, add func() (what string)) {
 	c.doing, c.since = add(), c.RT.Now()
 }
 
+// Begin is begin for workloads of other packages.
+func (c *Client) Begin(op *check.Op, add func() (what string)) { c.begin(op, add) }
+
+// End is end for workloads of other packages, which know what their errors say.
+func (c *Client) End(op *check.Op, became check.Outcome, err error, fill func() string) {
+	c.endAs(op, became, err, fill)
+}
+
 // end notes what became of it; fill adds what was learned and returns a text of that.
 func (c *Client) end(op *check.Op, err error, fill func() string) {
+	c.endAs(op, outcome(err), err, fill)
+}
+
+func (c *Client) endAs(op *check.Op, became check.Outcome, err error, fill func() string) {
 	c.H.mu.Lock()
 	defer c.H.mu.Unlock()
 	if !c.Alive() {
 		return
 	}
-	op.Outcome, op.Return = outcome(err), c.H.next(op, c.time())
+	op.Outcome, op.Return = became, c.H.next(op, c.time())
 	learned := fill()
 	if err != nil {
 		c.Note("%s [%d,%d] %s%s in %s: %s: %v", c.Name, op.Invoke, op.Return, c.doing, learned, c.RT.Now()-c.since, op.Outcome, err)

@@ -85,7 +85,7 @@ func (w *World) byID(id kv.NodeID) *Machine {
 func (w *World) newClient(m *Machine, name string) *Client {
 	life := m.life
 	return &Client{Name: fmt.Sprintf("%s.%d/%s", m.Name, life, name), Machine: m.Index, DB: m.Node.DB, RT: m.RT, H: &w.history,
-		Rand: rand.New(rand.NewPCG(w.clientRand.Uint64(), 0)), Orderings: w.Config.Orderings, Locking: w.Config.Locking,
+		Rand: rand.New(rand.NewPCG(w.clientRand.Uint64(), 0)), Orderings: w.Config.Orderings, Locking: w.Config.Locking, Node: m.Node, Clock: m.Clock,
 		Alive: func() bool { return m.life == life && m.Up() && !m.dying() }, Time: w.Loop.Now, Note: m.event}
 }
 
