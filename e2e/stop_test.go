@@ -33,7 +33,7 @@ func TestStopUnderLoad(t *testing.T) {
 	}
 	nodes := startCluster(t)
 	replicated(t, nodes)
-	nodes[0].exec(`CREATE DATABASE stop`, `CREATE TABLE stop.t(id BIGINT PRIMARY KEY, v INT NOT NULL)`)
+	nodes[0].exec(`CREATE DATABASE halted`, `CREATE TABLE halted.t(id BIGINT PRIMARY KEY, v INT NOT NULL)`)
 	l := &stopLoad{t: t, nodes: nodes, stop: make(chan struct{}), outcomes: map[string]int{}}
 	for i := range 9 {
 		l.wg.Go(func() { l.run(nodes[i%3], int64(i)*perStopper, i%2 == 0) })
@@ -70,7 +70,7 @@ func TestStopUnderLoad(t *testing.T) {
 		t.Errorf("nothing was acknowledged for %s", worst)
 	}
 	have := map[int64]bool{}
-	rows, err := nodes[0].db.Query("SELECT id FROM stop.t")
+	rows, err := nodes[0].db.Query("SELECT id FROM halted.t")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,9 +135,10 @@ func (l *stopLoad) run(n *node, id int64, looks bool) {
 				continue
 			}
 		}
-		_, err := conn.ExecContext(context.Background(), fmt.Sprintf("INSERT INTO stop.t VALUES (%d, 1)", id))
+		_, err := conn.ExecContext(context.Background(), fmt.Sprintf("INSERT INTO halted.t VALUES (%d, 1)", id))
 		l.note(n, id, err)
-		if err != nil {
+		if err != nil { // 1053 ends a connection: the pool must not give it out again
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 			conn.Close()
 			conn = nil
 		}
