@@ -7,6 +7,7 @@ package kv
 //msgp:replace clock.Timestamp with:wireTimestamp
 //msgp:replace clock.Instant with:wireInstant
 //msgp:clearomitted
+//msgp:ignore Lane
 
 import (
 	"bytes"

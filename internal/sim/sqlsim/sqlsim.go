@@ -43,7 +43,7 @@ func Config(seed uint64) sim.Config {
 	c.Clients = 2
 	c.Think = min(c.Think, 200*time.Millisecond)
 	c.MaxSteps *= 2
-	c.Idle, c.Lie = 0, sim.Lie{} // the engine relies on real time, which a lie takes away
+	c.Idle, c.Lie = 0, sim.Lie{}                                                        // the engine relies on real time, which a lie takes away
 	c.Faults = slices.DeleteFunc(c.Faults, func(f string) bool { return f == "split" }) // clients do that, at keys of tables
 	return c
 }
