@@ -185,7 +185,7 @@ func (w *workload) change(c *sim.Client) string {
 	case 6:
 		return fmt.Sprintf("DROP TABLE d.other%d", n)
 	}
-	return fmt.Sprintf("CREATE UNIQUE INDEX uniq ON d.child (id, v)")
+	return "CREATE UNIQUE INDEX uniq ON d.child (id, v)"
 }
 
 // run executes statements until one fails.
