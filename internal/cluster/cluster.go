@@ -134,7 +134,7 @@ func New(o Options) (*Cluster, error) {
 	return &Cluster{
 		opts:       o,
 		began:      o.RT.Now(),
-		promises:   newPromises(o.Promise, furthest(o.Promise), o.Slack, o.HighWater),
+		promises:   newPromises(o.Promise, furthest(o.Promise, o.Clock.Status().Limit), o.Slack, o.HighWater),
 		gossip:     newGossip(o.Self, o.Nodes),
 		suspects:   suspects{},
 		exclusions: newExclusions(),

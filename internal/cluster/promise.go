@@ -66,14 +66,16 @@ func (p *promises) want(now clock.Interval, allowance time.Duration) clock.Insta
 }
 
 // furthest is how far ahead of our latest a store may be asked for a promise (P4): the asker's clock may be wider than ours, and
-// the way to it long.
-func furthest(length time.Duration) time.Duration {
-	return length + maxAllowance + max(length, maxWidth)
+// the way to it long. width is the widest clock that is not fenced; negative: there is no such limit.
+func furthest(length, width time.Duration) time.Duration {
+	if width < 0 {
+		width = unlimitedWidth
+	}
+	return length + maxAllowance + max(length, width)
 }
 
-// maxWidth is by how much an asker's latest may be above ours without being refused: as much as the widest clock that is not
-// fenced by default.
-const maxWidth = time.Second
+// unlimitedWidth stands for no limit: for so long at most a store is bound by a clock that is ahead.
+const unlimitedWidth = time.Minute
 
 // ask is a peer's (or our own) wish for a promise until t.
 func (p *promises) ask(now clock.Interval, from kv.NodeID, t clock.Instant) output {

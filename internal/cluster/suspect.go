@@ -102,7 +102,7 @@ func (c *Cluster) ReleaseIn(to kv.NodeID) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return max(0, c.PromisedUntil(to).Sub(now.Earliest))
+	return max(0, c.PromisedUntil(to).Sub(now.Earliest)+1) // until earliest is above it (P1)
 }
 
 // OnSuspect has fn called whenever there is new evidence against a node (Suspected). fn must not block.

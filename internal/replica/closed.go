@@ -131,13 +131,21 @@ func (r *Replica) close(ts clock.Timestamp) (kv.ClosedRange, bool) {
 	if _, ok := r.lease.holds(); !ok {
 		return kv.ClosedRange{}, false
 	}
-	if _, kerr := r.lease.check(ts); kerr != nil { // 1
+	view, kerr := r.lease.check(ts) // 1
+	if kerr != nil {
 		return kv.ClosedRange{}, false
 	}
+	return r.closeUnder(view, ts)
+}
+
+// closeUnder is what follows under a lease. The lease may end meanwhile, and its end gives up commands whose outcome is not known
+// (proposals.failAll): their floors go although they may still land. The lease is taken away before that, so that whoever did not
+// see the floors sees here that it is gone.
+func (r *Replica) closeUnder(view *leaseView, ts clock.Timestamp) (kv.ClosedRange, bool) {
 	r.reads.Raise(ts) // 2
 	ts = r.closing.close(ts)
 	p := kv.ClosedRange{Range: r.id, Index: r.appliedIndex.Load(), TS: ts} // 3
-	if ts.IsZero() {
+	if again := r.lease.view.Load(); ts.IsZero() || again == nil || again.term != view.term {
 		return p, false
 	}
 	r.closed.learn(p)

@@ -28,9 +28,10 @@ type progress struct {
 	turn     atomic.Int64 // when the turn that is under way began, 0: none is; in the runtime's time, plus one
 	applying atomic.Int64 // the same of a batch on its way into state
 	// What only the task of the ticks uses: the turn that it saw last, and in how many ticks.
-	seen  int64
-	ticks int
-	said  uint64 // the term of the exclusion that was said; 0: none
+	seen    int64
+	applied uint64
+	ticks   int
+	said    uint64 // the term of the exclusion that was said; 0: none
 }
 
 func begin(at *atomic.Int64, now time.Duration) { at.Store(int64(now) + 1) }
@@ -47,6 +48,17 @@ func (l *leaseUse) exclude() (term uint64, until clock.Instant, ok bool) {
 		l.publish()
 	}
 	return l.core.term, l.core.used, true
+}
+
+// endForGood ends the lease for good in its term, if there is one, and returns what this process has relied on in any term.
+func (l *leaseUse) endForGood() (used clock.Instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.core.term != 0 && !l.uncapped {
+		l.core.exclude()
+		l.publish()
+	}
+	return l.core.used
 }
 
 // exclude ends serving for good in this term, and freezes what this replica has relied on (cluster P9).
@@ -77,15 +89,19 @@ func (s *Store) watch() {
 
 func (r *Replica) watch() {
 	p := &r.progress
-	if r.quarantined.Load() != nil { // Q3
-		if p.said == 0 {
-			r.exclude("its replica is quarantined")
+	if q := r.quarantined.Load(); q != nil { // Q3
+		// What was said of this term because the task stood still was said by its leader, which had waited for all that the
+		// process before may have relied on.
+		if q.owed.Term > p.said {
+			p.said = q.owed.Term
+			r.store.opts.Cluster.Exclude(q.owed)
+			r.store.opts.Metrics.Excluded.Inc()
 		}
 		return
 	}
-	at := p.turn.Load()
-	if at == 0 || at != p.seen {
-		p.seen, p.ticks = at, 0
+	at, applied := p.turn.Load(), r.appliedIndex.Load()
+	if at == 0 || at != p.seen || applied != p.applied { // a turn that applies a long log makes progress
+		p.seen, p.applied, p.ticks = at, applied, 0
 	} else {
 		p.ticks++ // that time passed is not enough: the process may have been stopped
 	}
@@ -165,7 +181,7 @@ func (r *Replica) releaseIn(lead kv.NodeID) time.Duration {
 	wait := r.store.opts.Cluster.ReleaseIn(lead)
 	if until, ok := r.excludedBy(lead); ok {
 		if now, err := r.store.opts.Clock.Now(); err == nil {
-			wait = min(wait, max(0, until.Sub(now.Earliest)))
+			wait = min(wait, max(0, until.Sub(now.Earliest)+1))
 		}
 	}
 	return wait

@@ -95,10 +95,17 @@ func (r *Replica) awaitLearner(id kv.ReplicaID) *kv.Error {
 	return kv.Errorf(kv.ErrUnavailable, "the new replica %d of r%d has not caught up within %s", id, r.id, learnerLimit)
 }
 
-// matches tells how far each replica's log is known to agree with the leader's.
+// matches tells how far each replica's log is known to agree with the leader's. A replica that has not answered in this term, as a
+// quarantined one never does, has 0.
 func (r *Replica) matches() map[kv.ReplicaID]uint64 {
 	m := map[kv.ReplicaID]uint64{}
-	r.rn.WithProgress(func(id uint64, _ raft.ProgressType, p tracker.Progress) { m[kv.ReplicaID(id)] = p.Match })
+	r.rn.WithProgress(func(id uint64, _ raft.ProgressType, p tracker.Progress) {
+		if p.RecentActive {
+			m[kv.ReplicaID(id)] = p.Match
+		} else {
+			m[kv.ReplicaID(id)] = 0
+		}
+	})
 	return m
 }
 

@@ -35,7 +35,7 @@ func (r *Replica) considerPreferred() {
 	d := r.desc.Load()
 	to, ok := d.On(d.Preferred)
 	able := ok && !to.Learner && to.Node != r.store.opts.Node && r.handover == nil &&
-		r.store.opts.Cluster.Serves(to.Node) && r.matches()[to.ID]+preferLag >= r.raftLog.last.index
+		r.store.opts.Cluster.Serves(to.Node) && r.matches()[to.ID] > 0 && r.matches()[to.ID]+preferLag >= r.raftLog.last.index
 	if r.prefer.tick(able) {
 		r.store.tasks.Go("prefer", func() {
 			if e := r.transferLease(to.Node, false); e != nil && e.Code != kv.ErrNotLeaseholder {

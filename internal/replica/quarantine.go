@@ -21,8 +21,10 @@ import (
 //	    it counts in no quorum. It applies nothing and serves nothing, reads of the past neither.
 //	Q2  State is a prefix still (A1): a batch is applied whole, with its position, or not at all. What the batch would have done to the
 //	    sieve is not done, or leaves slots that count too much.
-//	Q3  If it led, its lease ends for good in its term, and its store excludes the range (cluster P9), so that the others can elect.
-//	    So it does after a restart: the process before relied on nothing beyond the high water of its promises.
+//	Q3  If it led, its lease ends for good in its term. Whether it led or not its store excludes the range (cluster P9), so that the
+//	    others can elect: they may be bound to this store because they answered a lease of it last that is long over, or one of the
+//	    process before, and a replica that never campaigns again would never free them. This process relied on nothing beyond
+//	    leaseCore.used in any term, the one before on nothing beyond the high water of its promises.
 //	Q4  It stays so over restarts: a note in the store says it. `longitude start --unquarantine` takes that back, when there is
 //	    a reason to believe that it will fare better: a version in which the bug is mended. Then it goes on where it stopped.
 //	Q5  An error of the disk is not the range's: it stops the node (D1), and so does what comes of it.
@@ -30,9 +32,10 @@ import (
 // What it has acknowledged stays in its log, so a quorum that it was counted in has it still. What the log writer has under way for it
 // ends; only the answers are not sent.
 type quarantine struct {
-	Reason  string `json:"reason"`
-	Stack   string `json:"stack,omitempty"`
-	Applied uint64 `json:"applied"` // the last entry that state has, as far as the task knew
+	Reason  string       `json:"reason"`
+	Stack   string       `json:"stack,omitempty"`
+	Applied uint64       `json:"applied"` // the last entry that state has
+	owed    kv.Exclusion // what the store has to say to the others (Q3)
 }
 
 func quarantineNote(id kv.RangeID) string { return fmt.Sprintf("quarantine/%d", id) }
@@ -108,9 +111,12 @@ func (r *Replica) quarantine(why error, stack string) {
 	if checked && r.store.opts.Quarantined == nil {
 		panic(fmt.Sprintf("replica: r%d: %v", r.id, why))
 	}
-	q := &quarantine{Reason: why.Error(), Stack: stack, Applied: r.applied.index}
-	r.lease.exclude() // Q3; the task of the ticks says it to the others
+	q := &quarantine{Reason: why.Error(), Stack: stack, Applied: r.appliedIndex.Load()}
+	used := r.lease.endForGood() // Q3; the task of the ticks says it to the others
+	q.owed = kv.Exclusion{Range: r.id, Term: r.soft.term, Until: max(used, r.store.opts.Cluster.PromisedUntil(0))}
 	r.quarantined.Store(q)
+	r.tooLong.Store(false) // its log is truncated no more
+	r.held.Store(0)
 	r.stats.Store(&replicaStats{Term: r.soft.term, Applied: r.appliedIndex.Load()})
 	r.log.Error("this range's replica is quarantined: it takes part in nothing any more, and stays so over restarts",
 		"why", why, "applied", q.Applied, "stack", stack,

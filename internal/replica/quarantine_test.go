@@ -224,3 +224,54 @@ func TestKilledTaskIsNotQuarantined(t *testing.T) {
 		t.Errorf("quarantined: %+v", qs)
 	}
 }
+
+// A replica is quarantined while it does not lead: it led in the process before, and applies what that left behind. Meanwhile the third
+// node is away, and when it is back both others are bound to the store of the quarantined replica, which lives and asks for
+// support for its other ranges. It has to free them for this range, or nobody could be elected.
+func TestQuarantinedFollowerFreesVoters(t *testing.T) {
+	for _, seed := range seeds(4) {
+		p := newPoison(t, seed, nil)
+		a := p.leader(2)
+		p.c.at = a.id
+		if _, ok := p.write(2, "x", "1", 5*time.Second); !ok {
+			t.Fatalf("seed %d: not written", seed)
+		}
+		b := p.nodes[int(a.id)%3]
+		p.isolate(b.id, true)
+		if _, ok := p.write(2, "x", "2", 5*time.Second); !ok {
+			t.Fatalf("seed %d: not written by two of three", seed)
+		}
+		p.bad[a.id] = true
+		a.restart()
+		p.wait("quarantine", 20*time.Second, func() bool { return len(a.s.Quarantined()) == 1 })
+		p.run(6 * time.Second) // it asks for promises again
+		p.isolate(b.id, false)
+		if took, ok := p.write(2, "x", "3", 15*time.Second); !ok || took > 8*time.Second {
+			t.Errorf("seed %d: written: %t, after %s", seed, ok, took)
+		}
+		p.isQuarantined(a, "cannot apply entry")
+	}
+}
+
+// A closed timestamp that was on its way when the lease ended is not published: the end of the lease gives up commands whose outcome
+// is not known, and with them the floors that would have held it down (F1).
+func TestClosedTimestampEndsWithItsLease(t *testing.T) {
+	h := newHarness(t, 1, 3, nil)
+	r := h.leader(1).s.ranges.get(1)
+	ts := h.reading().Start()
+	h.task(time.Second, func() {
+		view, kerr := r.lease.check(ts)
+		if kerr != nil {
+			t.Fatal(kerr)
+		}
+		if _, ok := r.closeUnder(view, ts); !ok {
+			t.Error("not closed under a lease that holds")
+		}
+		end := r.closing.begin() // a write under way
+		r.lease.change((*leaseCore).stop)
+		end() // given up: it may still land
+		if p, ok := r.closeUnder(view, ts.Forward(h.reading().Limit())); ok {
+			t.Errorf("closed %s after the lease had ended", p.TS)
+		}
+	})
+}

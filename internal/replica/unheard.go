@@ -93,13 +93,21 @@ func (leaderSuspected) again(r *Replica) {
 	if r.leading() || r.voter.lead == 0 || !r.suspects(r.voter.lead) {
 		return
 	}
+	tried := r.election.tries
 	r.campaign()
 	if r.leading() || r.election.tries >= maxHurried {
 		return
 	}
 	wait := r.releaseIn(r.voter.lead)
-	if at := r.election.at; at != 0 {
+	switch at := r.election.at; {
+	case at != 0:
 		wait = max(wait, at-r.store.opts.RT.Now())
+	case r.election.tries > tried:
+		wait = max(wait, r.election.stagger/2)
+	case wait == 0:
+		// No promise binds this replica, and it may not campaign: it is a learner, its clock gives no readings, or it led
+		// itself. Nothing of that passes soon.
+		wait = r.store.opts.Tick
 	}
 	r.hurrying = true
 	r.store.opts.RT.After(max(wait, time.Millisecond), func() { r.queue.Push(hurryOn{}) })

@@ -65,10 +65,12 @@ func (e *Engines) checkPair(deterministic bool) error {
 		return explain(e.dir, fmt.Errorf("the note %q is damaged: %x: %w", pairNote, noted, pebble.ErrCorruption))
 	default:
 		name = noted[:nameBytes]
-		if noted[nameBytes] == pairMade {
+		if noted[nameBytes] == pairMade || have != nil {
 			if !bytes.Equal(have, name) {
 				return explain(e.dir, errLostState)
 			}
+		}
+		if noted[nameBytes] == pairMade {
 			return nil
 		}
 	}
