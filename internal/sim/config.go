@@ -124,7 +124,7 @@ type Config struct {
 // drowned by the others (swarm testing), and some runs have no faults at all.
 func Draw(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc0ff))
-	c := Config{Seed: seed, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second, MaxSteps: 4_000_000}
+	c := Config{Seed: seed, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second, MaxSteps: 10_000_000}
 	c.Nodes = []int{3, 3, 3, 3, 3, 3, 4, 4, 5, 5, 5, 6, 7, 9}[r.IntN(14)]
 	c.drawWeather(r)
 	if r.IntN(4) == 0 {

@@ -385,6 +385,7 @@ func (s *script) state() (string, error) {
 			return "", err
 		}
 		switch {
+		case strings.HasPrefix(string(k), "\x01s"): // of the store, not of a range
 		case !ts.IsZero():
 			v := it.Value()
 			text, by := "deleted", ""
