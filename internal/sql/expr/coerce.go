@@ -1,0 +1,145 @@
+package expr
+
+// Coercions: what a value is in the context of a number, a text or a truth value. They warn as MySQL does (1292, Truncated
+// incorrect DOUBLE value) and never fail but by an *Error.
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+)
+
+// Truth is a value in the context of a condition: known is false for NULL.
+func Truth(env *Env, v Value) (is, known bool, err error) {
+	switch v.kind {
+	case KindNull:
+		return false, false, nil
+	case KindInt, KindUint, KindBit, KindEnum, KindSet:
+		return v.n != 0, true, nil
+	case KindDate, KindDatetime, KindTime:
+		return v.n != 0, true, nil
+	case KindFloat:
+		return v.RawFloat() != 0, true, nil
+	case KindDecimal:
+		return !v.RawDecimal().IsZero(), true, nil
+	}
+	f, err := ToFloat(env, v)
+	return f != 0, true, err
+}
+
+// ToFloat is a value, not NULL, as a DOUBLE.
+func ToFloat(env *Env, v Value) (float64, error) {
+	switch v.kind {
+	case KindInt:
+		return float64(int64(v.n)), nil
+	case KindUint, KindBit, KindEnum, KindSet:
+		return float64(v.n), nil
+	case KindFloat:
+		return v.RawFloat(), nil
+	case KindDecimal:
+		f, err := strconv.ParseFloat(v.RawDecimal().Text('f'), 64)
+		if err != nil {
+			return 0, ErrOutOfRange("DOUBLE", v.RawDecimal().String())
+		}
+		return f, nil
+	case KindText, KindBytes:
+		return textToFloat(env, v.s), nil
+	case KindDate, KindDatetime, KindTime:
+		d, err := ToDecimal(env, v)
+		if err != nil {
+			return 0, err
+		}
+		return d.Float64()
+	case KindJSON:
+		return jsonToFloat(env, v)
+	}
+	return 0, Errorf(1210, "HY000", "Incorrect arguments: a value that is no number")
+}
+
+// ToDecimal is a value, not NULL, as an exact number. It must not be changed.
+func ToDecimal(env *Env, v Value) (*apd.Decimal, error) {
+	switch v.kind {
+	case KindInt:
+		return apd.New(int64(v.n), 0), nil
+	case KindUint, KindBit, KindEnum, KindSet:
+		if v.n <= math.MaxInt64 {
+			return apd.New(int64(v.n), 0), nil
+		}
+		d, _, err := apd.NewFromString(strconv.FormatUint(v.n, 10))
+		return d, err
+	case KindDecimal:
+		return v.RawDecimal(), nil
+	case KindFloat:
+		return floatToDecimal(env, v)
+	case KindText, KindBytes:
+		return textToDecimal(env, v.s), nil
+	case KindDate, KindDatetime, KindTime:
+		return temporalToDecimal(v), nil
+	case KindJSON:
+		return jsonToDecimal(env, v)
+	}
+	return nil, Errorf(1210, "HY000", "Incorrect arguments: a value that is no number")
+}
+
+// ToInt is a value, not NULL, as a BIGINT; unsigned says that the bits are those of a BIGINT UNSIGNED. Fractions are rounded
+// half away from zero, texts are cut at the first character that is no digit, and what is out of range becomes the nearest
+// BIGINT with a warning, as MySQL's val_int does.
+func ToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
+	switch v.kind {
+	case KindInt:
+		return int64(v.n), false, nil
+	case KindUint, KindBit, KindEnum, KindSet:
+		return int64(v.n), true, nil
+	case KindFloat:
+		n, unsigned = floatToInt(env, v.RawFloat())
+		return n, unsigned, nil
+	case KindDecimal:
+		n, unsigned = decimalToInt(env, v.RawDecimal())
+		return n, unsigned, nil
+	case KindText, KindBytes:
+		n, unsigned = textToInt(env, v.s)
+		return n, unsigned, nil
+	case KindDate, KindDatetime, KindTime:
+		n, unsigned = decimalToInt(env, temporalToDecimal(v))
+		return n, unsigned, nil
+	case KindJSON:
+		d, err := jsonToDecimal(env, v)
+		if err != nil {
+			return 0, false, err
+		}
+		n, unsigned = decimalToInt(env, d)
+		return n, unsigned, nil
+	}
+	return 0, false, Errorf(1210, "HY000", "Incorrect arguments: a value that is no number")
+}
+
+// ToText is a value, not NULL, as text (or as the bytes of a binary string).
+func ToText(env *Env, v Value) (string, error) {
+	switch v.kind {
+	case KindInt:
+		return strconv.FormatInt(int64(v.n), 10), nil
+	case KindUint:
+		return strconv.FormatUint(v.n, 10), nil
+	case KindFloat:
+		return floatToText(v), nil
+	case KindDecimal:
+		return decimalToText(v.RawDecimal()), nil
+	case KindText, KindBytes, KindBit, KindEnum, KindSet:
+		return v.s, nil
+	case KindDate, KindDatetime, KindTime:
+		return temporalToText(v), nil
+	case KindJSON:
+		return jsonToText(env, v)
+	}
+	return "", Errorf(1210, "HY000", "Incorrect arguments: a value that is no text")
+}
+
+// zeroPadded is a number as a column with ZEROFILL shows it.
+func zeroPadded(s string, width int) string {
+	if n := width - len(s); n > 0 {
+		return strings.Repeat("0", n) + s
+	}
+	return s
+}

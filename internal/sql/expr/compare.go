@@ -1,0 +1,222 @@
+package expr
+
+import "bytes"
+
+// class is how values are compared with each other. MySQL chooses it from the types, not from the values (manual, Type
+// Conversion in Expression Evaluation).
+type class uint8
+
+const (
+	asText class = iota
+	asBytes
+	asInt
+	asDecimal
+	asFloat
+	asDatetime
+	asTime
+	asJSON
+)
+
+// compareFn compares two values that are not NULL. unknown: the comparison gives NULL, because one of them cannot be brought
+// to what they are compared as.
+type compareFn func(env *Env, a, b Value) (order int, unknown bool, err error)
+
+// comparison is how expressions are compared with each other.
+type comparison struct {
+	class     class
+	collation uint16
+}
+
+// compareAs finds how expressions are compared with each other. operation is named by the error that two collations of the
+// same rank give (1267).
+func compareAs(operation string, nodes ...Node) (comparison, error) {
+	var json, date, clock, text, number, float, decimal, integer bool
+	for _, n := range nodes {
+		t := n.Type()
+		switch {
+		case t.Name == NullType:
+		case t.Kind() == KindJSON:
+			json = true
+		case t.HasDate():
+			date = true
+		case t.Kind() == KindTime:
+			clock = true
+		case t.IsString():
+			text = true
+		case t.Kind() == KindFloat:
+			number, float = true, true
+		case t.Kind() == KindDecimal:
+			number, decimal = true, true
+		default:
+			number, integer = true, true
+		}
+	}
+	switch {
+	case json:
+		return comparison{class: asJSON}, nil
+	case date && !number:
+		return comparison{class: asDatetime}, nil
+	case clock && !date && !number:
+		return comparison{class: asTime}, nil
+	case float:
+		return comparison{class: asFloat}, nil
+	case number && (date || clock):
+		// 20240229 = DATE'2024-02-29': as numbers; exact, because a double would round a datetime with microseconds
+		return comparison{class: asDecimal}, nil
+	case number && text:
+		if !decimal && integer && wholeConstants(nodes) {
+			return comparison{class: asDecimal}, nil // MySQL makes the constant a BIGINT: no digit is lost
+		}
+		return comparison{class: asFloat}, nil
+	case decimal:
+		return comparison{class: asDecimal}, nil
+	case integer:
+		return comparison{class: asInt}, nil
+	}
+	var types []Type
+	for _, n := range nodes {
+		if t := n.Type(); t.Name != NullType {
+			types = append(types, t)
+		}
+	}
+	coll, _, err := aggregate(operation, types...)
+	if err != nil {
+		return comparison{}, err
+	}
+	if coll == BinaryCollation {
+		return comparison{class: asBytes, collation: coll}, nil
+	}
+	return comparison{class: asText, collation: coll}, nil
+}
+
+// wholeConstants reports whether all texts among the expressions are literals that are whole numbers.
+func wholeConstants(nodes []Node) bool {
+	for _, n := range nodes {
+		if !n.Type().IsString() {
+			continue
+		}
+		l, ok := n.(*Lit)
+		if !ok || !isWhole(l.V.s) {
+			return false
+		}
+	}
+	return true
+}
+
+func isWhole(s string) bool {
+	if s != "" && s[0] == '-' {
+		s = s[1:]
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != "" && len(s) < 19
+}
+
+// fn is the function that compares.
+func (c comparison) fn() compareFn {
+	switch c.class {
+	case asText:
+		collation := c.collation
+		return func(env *Env, a, b Value) (int, bool, error) {
+			x, y, err := twoTexts(env, a, b)
+			if err != nil {
+				return 0, false, err
+			}
+			return compareText(collation, x, y), false, nil
+		}
+	case asBytes:
+		return func(env *Env, a, b Value) (int, bool, error) {
+			x, y, err := twoTexts(env, a, b)
+			if err != nil {
+				return 0, false, err
+			}
+			return bytes.Compare([]byte(x), []byte(y)), false, nil
+		}
+	case asInt:
+		return compareInts
+	case asDecimal:
+		return func(env *Env, a, b Value) (int, bool, error) {
+			x, err := ToDecimal(env, a)
+			if err != nil {
+				return 0, false, err
+			}
+			y, err := ToDecimal(env, b)
+			if err != nil {
+				return 0, false, err
+			}
+			return x.Cmp(y), false, nil
+		}
+	case asDatetime, asTime:
+		to := ToDatetime
+		if c.class == asTime {
+			to = ToTime
+		}
+		return func(env *Env, a, b Value) (int, bool, error) {
+			x, ok, err := to(env, a)
+			if err != nil || !ok {
+				return 0, true, err
+			}
+			y, ok, err := to(env, b)
+			if err != nil || !ok {
+				return 0, true, err
+			}
+			return order(x, y), false, nil
+		}
+	case asJSON:
+		return compareJSON
+	}
+	return func(env *Env, a, b Value) (int, bool, error) {
+		x, err := ToFloat(env, a)
+		if err != nil {
+			return 0, false, err
+		}
+		y, err := ToFloat(env, b)
+		if err != nil {
+			return 0, false, err
+		}
+		return order(x, y), false, nil
+	}
+}
+
+func order[T int64 | uint64 | float64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func twoTexts(env *Env, a, b Value) (string, string, error) {
+	x, err := ToText(env, a)
+	if err != nil {
+		return "", "", err
+	}
+	y, err := ToText(env, b)
+	return x, y, err
+}
+
+// compareInts compares integers by their numbers, whether signed or not.
+func compareInts(env *Env, a, b Value) (int, bool, error) {
+	x, ux, err := ToInt(env, a)
+	if err != nil {
+		return 0, false, err
+	}
+	y, uy, err := ToInt(env, b)
+	if err != nil {
+		return 0, false, err
+	}
+	switch {
+	case ux && uy:
+		return order(uint64(x), uint64(y)), false, nil
+	case ux && (x < 0 || y < 0): // x beyond BIGINT, or y negative
+		return 1, false, nil
+	case uy && (y < 0 || x < 0):
+		return -1, false, nil
+	}
+	return order(x, y), false, nil
+}

@@ -1,0 +1,336 @@
+package expr
+
+// IF, IFNULL, NULLIF, COALESCE and CASE, and the type that several expressions have together.
+
+func init() {
+	register(
+		&Func{Name: "if", Min: 3, Max: 3, Resolve: resolveIf},
+		&Func{Name: "ifnull", Min: 2, Max: 2, Resolve: resolveCoalesce},
+		&Func{Name: "coalesce", Min: 1, Max: -1, Resolve: resolveCoalesce},
+		&Func{Name: "nullif", Min: 2, Max: 2, Resolve: resolveNullif},
+		&Func{Name: "case", Min: 2, Max: -1, Resolve: resolveCase},
+	)
+}
+
+// Union is the type that expressions have together: that of a column of UNION, of CASE, COALESCE and IF.
+func Union(operation string, ts ...Type) (Type, error) {
+	var known []Type
+	for _, t := range ts {
+		if t.Name != NullType {
+			known = append(known, t)
+		}
+	}
+	if len(known) == 0 {
+		return TNull, nil
+	}
+	same := true
+	for _, t := range known[1:] {
+		same = same && t.Name == known[0].Name && t.Unsigned == known[0].Unsigned
+	}
+	var date, clock, number, float, decimal, json, text, other, binary, signed, unsigned bool
+	length, whole, scale, fsp := 0, 0, 0, 0
+	for _, t := range known {
+		if t.Length < 0 || length < 0 {
+			length = -1
+		} else {
+			length = max(length, t.Length)
+		}
+		switch {
+		case t.HasDate():
+			date = true
+			fsp = max(fsp, t.Scale)
+		case t.Kind() == KindTime:
+			clock = true
+			fsp = max(fsp, t.Scale)
+		case t.Kind() == KindJSON:
+			json = true
+		case t.Kind() == KindOther:
+			other = true
+		case t.IsString():
+			text = true
+			binary = binary || t.Kind() == KindBytes
+		case t.IsNumber():
+			number = true
+			float = float || t.Kind() == KindFloat
+			decimal = decimal || t.Kind() == KindDecimal
+			p, s := t.Digits()
+			whole, scale = max(whole, p-s), max(scale, s)
+			signed = signed || t.Kind() == KindInt
+			unsigned = unsigned || t.Kind() == KindUint || t.Kind() == KindBit
+		}
+	}
+	switch {
+	case same && (other || json):
+		return known[0], nil
+	case same && (date || clock):
+		t := known[0]
+		t.Scale, t.Coerc = fsp, Numeric
+		return t, nil
+	case date && !clock && !number && !text && !json && !other:
+		return TDatetime(fsp), nil
+	case date && clock && !number && !text && !json && !other:
+		return TDatetime(fsp), nil
+	case number && !date && !clock && !text && !json && !other:
+		switch {
+		case float:
+			if same && known[0].Name == FloatType {
+				return known[0], nil
+			}
+			return TFloat, nil
+		case decimal, signed && unsigned && widest(known) == BigInt:
+			return TDecimal(whole+scale, scale), nil
+		}
+		t := known[0]
+		if !same || t.Name == BitType || t.Name == YearType && len(known) > 1 {
+			t = TInt
+			t.Name = widest(known)
+			t.Unsigned = unsigned && !signed
+		}
+		t.Coerc, t.Zerofill, t.Elements = Numeric, false, nil
+		return t, nil
+	case same && len(known) == 1 && known[0].IsString():
+		return known[0], nil
+	}
+	if binary {
+		return TBytes(textLength(known)), nil
+	}
+	var texts []Type
+	for _, t := range known {
+		if t.IsString() {
+			texts = append(texts, t)
+		}
+	}
+	if len(texts) == 0 {
+		return TText(textLength(known), DefaultCollation, Coercible), nil
+	}
+	coll, coerc, err := aggregate(operation, texts...)
+	if err != nil {
+		return Type{}, err
+	}
+	return TText(textLength(known), coll, coerc), nil
+}
+
+// widest is the name of the integer type that holds all of them.
+func widest(ts []Type) Name {
+	out := TinyInt
+	for _, t := range ts {
+		n := t.Name
+		if n == BitType {
+			n = BigInt
+		}
+		if n == YearType {
+			n = SmallInt
+		}
+		out = max(out, n)
+	}
+	return out
+}
+
+// textLength is how many characters values of the types take as text; -1: not known.
+func textLength(ts []Type) int {
+	n := 0
+	for _, t := range ts {
+		if t.Length < 0 {
+			return -1
+		}
+		l := t.Length
+		if t.IsNumber() {
+			p, s := t.Digits()
+			l = p + 1
+			if s > 0 {
+				l++
+			}
+			if t.Kind() == KindFloat {
+				l = 23
+			}
+		} else if t.IsTemporal() && t.Scale > 0 {
+			l += t.Scale + 1
+		}
+		n = max(n, l)
+	}
+	return n
+}
+
+// convertTo makes values of any type those of the type that several have together.
+func convertTo(t Type) func(*Env, Value) (Value, error) {
+	k := t.Kind()
+	return func(env *Env, v Value) (Value, error) {
+		if v.IsNull() || v.kind == k && k != KindDatetime && k != KindTime {
+			return v, nil
+		}
+		switch k {
+		case KindInt:
+			n, _, err := ToInt(env, v)
+			return Int(n), err
+		case KindUint:
+			n, _, err := ToInt(env, v)
+			return Uint(uint64(n)), err
+		case KindFloat:
+			f, err := ToFloat(env, v)
+			return Float(f), err
+		case KindDecimal:
+			d, err := ToDecimal(env, v)
+			if err != nil {
+				return Null, err
+			}
+			return Decimal(rescale(d, t.Scale)), nil
+		case KindText:
+			s, err := ToText(env, v)
+			return Text(s), err
+		case KindBytes:
+			s, err := ToText(env, v)
+			return Bytes(s), err
+		case KindDatetime:
+			n, ok, err := ToDatetime(env, v)
+			if err != nil || !ok {
+				return Null, err
+			}
+			return Packed(KindDatetime, n, t.Scale), nil
+		case KindTime:
+			n, ok, err := ToTime(env, v)
+			if err != nil || !ok {
+				return Null, err
+			}
+			return Packed(KindTime, n, t.Scale), nil
+		}
+		return v, nil
+	}
+}
+
+func resolveIf(c *Call) (err error) {
+	if c.T, err = Union("if", c.ArgType(1), c.ArgType(2)); err != nil {
+		return err
+	}
+	conv := convertTo(c.T)
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		is, _, err := truthOf(env, c.Args[0])
+		if err != nil {
+			return Null, err
+		}
+		at := 2
+		if is {
+			at = 1
+		}
+		v, err := c.Args[at].Eval(env)
+		if err != nil {
+			return Null, err
+		}
+		return conv(env, v)
+	}
+	return nil
+}
+
+func argTypes(args []Node) []Type {
+	ts := make([]Type, len(args))
+	for i, a := range args {
+		ts[i] = a.Type()
+	}
+	return ts
+}
+
+func resolveCoalesce(c *Call) (err error) {
+	if c.T, err = Union(c.Name, argTypes(c.Args)...); err != nil {
+		return err
+	}
+	conv := convertTo(c.T)
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		for _, a := range c.Args {
+			v, err := a.Eval(env)
+			if err != nil {
+				return Null, err
+			}
+			if !v.IsNull() {
+				return conv(env, v)
+			}
+		}
+		return Null, nil
+	}
+	return nil
+}
+
+// resolveNullif: NULLIF's type is that of its first argument.
+func resolveNullif(c *Call) error {
+	e, err := newEquality("nullif", c.Args[0], c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.T = c.ArgType(0)
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		is, err := e.eval(env)
+		if err != nil || is == yes {
+			return Null, err
+		}
+		return c.Args[0].Eval(env)
+	}
+	return nil
+}
+
+// CaseForm is the Extra of a "case" call: whether its first argument is the value that the WHENs are compared with, and
+// whether its last is that of ELSE. Between them are the WHENs and THENs in turn.
+type CaseForm struct{ Operand, Else bool }
+
+func resolveCase(c *Call) error {
+	form, _ := c.Extra.(CaseForm)
+	args := c.Args
+	var operand, other Node
+	if form.Operand {
+		operand, args = args[0], args[1:]
+	}
+	if form.Else {
+		other, args = args[len(args)-1], args[:len(args)-1]
+	}
+	if len(args) == 0 || len(args)%2 != 0 {
+		return Errorf(1064, "42000", "CASE without a pair of WHEN and THEN")
+	}
+	var results []Type
+	tests := make([]func(*Env) (three, error), len(args)/2)
+	for i := range tests {
+		when := args[2*i]
+		results = append(results, args[2*i+1].Type())
+		if operand == nil {
+			tests[i] = func(env *Env) (three, error) {
+				is, _, err := truthOf(env, when)
+				if is {
+					return yes, err
+				}
+				return no, err
+			}
+			continue
+		}
+		e, err := newEquality("case", operand, when)
+		if err != nil {
+			return err
+		}
+		tests[i] = e.eval
+	}
+	if other != nil {
+		results = append(results, other.Type())
+	}
+	var err error
+	if c.T, err = Union("case", results...); err != nil {
+		return err
+	}
+	conv := convertTo(c.T)
+	c.Fn = func(env *Env, _ *Call) (Value, error) {
+		then := other
+		for i, test := range tests {
+			is, err := test(env)
+			if err != nil {
+				return Null, err
+			}
+			if is == yes {
+				then = args[2*i+1]
+				break
+			}
+		}
+		if then == nil {
+			return Null, nil
+		}
+		v, err := then.Eval(env)
+		if err != nil {
+			return Null, err
+		}
+		return conv(env, v)
+	}
+	return nil
+}

@@ -1,0 +1,400 @@
+package expr
+
+// = <=> <> < <= > >=, BETWEEN, IN, and CASE's equality; also between rows.
+
+func init() {
+	register(
+		&Func{Name: "=", Min: 2, Max: 2, Resolve: resolveEqual(false)},
+		&Func{Name: "<>", Min: 2, Max: 2, Resolve: resolveEqual(true)},
+		&Func{Name: "!=", Min: 2, Max: 2, Resolve: resolveEqual(true)},
+		&Func{Name: "<=>", Min: 2, Max: 2, Resolve: resolveNullSafe},
+		&Func{Name: "<", Min: 2, Max: 2, Resolve: resolveOrder(func(o int) bool { return o < 0 })},
+		&Func{Name: "<=", Min: 2, Max: 2, Resolve: resolveOrder(func(o int) bool { return o <= 0 })},
+		&Func{Name: ">", Min: 2, Max: 2, Resolve: resolveOrder(func(o int) bool { return o > 0 })},
+		&Func{Name: ">=", Min: 2, Max: 2, Resolve: resolveOrder(func(o int) bool { return o >= 0 })},
+		&Func{Name: "between", Min: 3, Max: 3, Resolve: resolveBetween(false)},
+		&Func{Name: "not between", Min: 3, Max: 3, Resolve: resolveBetween(true)},
+		&Func{Name: "in", Min: 2, Max: -1, Resolve: resolveIn(false)},
+		&Func{Name: "not in", Min: 2, Max: -1, Resolve: resolveIn(true)},
+	)
+}
+
+// three is a truth value: yes, no or unknown.
+type three int8
+
+const (
+	no three = iota
+	yes
+	unknown
+)
+
+func (t three) value() Value {
+	switch t {
+	case yes:
+		return True
+	case no:
+		return False
+	}
+	return Null
+}
+
+func (t three) not() three {
+	switch t {
+	case yes:
+		return no
+	case no:
+		return yes
+	}
+	return unknown
+}
+
+// equality compares two expressions, which may be rows, for being equal.
+type equality struct {
+	left, right []Node
+	cmp         []compareFn
+}
+
+// newEquality makes the comparison of two expressions or two rows of the same width.
+func newEquality(operation string, a, b Node) (*equality, error) {
+	left, right, err := widths(a, b)
+	if err != nil {
+		return nil, err
+	}
+	e := &equality{}
+	for i := range left {
+		_, ta := left[i].(*Tuple)
+		_, tb := right[i].(*Tuple)
+		if ta || tb { // rows in rows: (1, (2, 3)) = (1, (2, 3))
+			inner, err := newEquality(operation, left[i], right[i])
+			if err != nil {
+				return nil, err
+			}
+			e.left, e.right, e.cmp = append(e.left, inner.left...), append(e.right, inner.right...), append(e.cmp, inner.cmp...)
+			continue
+		}
+		c, err := compareAs(operation, left[i], right[i])
+		if err != nil {
+			return nil, err
+		}
+		if c.class == asDatetime || c.class == asTime {
+			if err := checkTemporalConstants(c.class, left[i], right[i]); err != nil {
+				return nil, err
+			}
+		}
+		e.left, e.right, e.cmp = append(e.left, left[i]), append(e.right, right[i]), append(e.cmp, c.fn())
+	}
+	return e, nil
+}
+
+// widths gives the parts of two rows, or two single expressions as rows of one; 1241 if they are not equally wide.
+func widths(a, b Node) (left, right []Node, err error) {
+	left, right = []Node{a}, []Node{b}
+	ta, isA := a.(*Tuple)
+	tb, isB := b.(*Tuple)
+	if isA {
+		left = ta.Nodes
+	}
+	if isB {
+		right = tb.Nodes
+	}
+	if isA != isB && (len(left) != 1 || len(right) != 1) || len(left) != len(right) {
+		return nil, nil, Errorf(1241, "21000", "Operand should contain %d column(s)", len(left))
+	}
+	return left, right, nil
+}
+
+// eval says whether the two are equal. A part that differs decides, even if another is NULL.
+func (e *equality) eval(env *Env) (three, error) {
+	out := yes
+	for i, cmp := range e.cmp {
+		a, err := e.left[i].Eval(env)
+		if err != nil {
+			return unknown, err
+		}
+		if a.IsNull() && len(e.cmp) == 1 {
+			return unknown, nil
+		}
+		b, err := e.right[i].Eval(env)
+		if err != nil {
+			return unknown, err
+		}
+		if a.IsNull() || b.IsNull() {
+			out = unknown
+			continue
+		}
+		o, unk, err := cmp(env, a, b)
+		if err != nil {
+			return unknown, err
+		}
+		if unk {
+			out = unknown
+		} else if o != 0 {
+			return no, nil
+		}
+	}
+	return out, nil
+}
+
+func resolveEqual(negated bool) func(*Call) error {
+	return func(c *Call) error {
+		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
+		if err != nil {
+			return err
+		}
+		c.T = TBool
+		c.Fn = func(env *Env, _ *Call) (Value, error) {
+			is, err := e.eval(env)
+			if negated {
+				is = is.not()
+			}
+			return is.value(), err
+		}
+		return nil
+	}
+}
+
+func resolveNullSafe(c *Call) error {
+	e, err := newEquality(c.Name, c.Args[0], c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.T = TBool
+	c.Fn = func(env *Env, _ *Call) (Value, error) {
+		for i, cmp := range e.cmp {
+			a, err := e.left[i].Eval(env)
+			if err != nil {
+				return Null, err
+			}
+			b, err := e.right[i].Eval(env)
+			if err != nil {
+				return Null, err
+			}
+			if a.IsNull() || b.IsNull() {
+				if a.IsNull() != b.IsNull() {
+					return False, nil
+				}
+				continue
+			}
+			o, unk, err := cmp(env, a, b)
+			if err != nil {
+				return Null, err
+			}
+			if unk || o != 0 {
+				return False, nil
+			}
+		}
+		return True, nil
+	}
+	return nil
+}
+
+// resolveOrder makes <, <=, > and >=. Rows are compared part by part: the first that differs decides, NULL before it makes
+// the result unknown.
+func resolveOrder(holds func(order int) bool) func(*Call) error {
+	return func(c *Call) error {
+		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
+		if err != nil {
+			return err
+		}
+		c.T = TBool
+		c.Fn = func(env *Env, _ *Call) (Value, error) {
+			for i, cmp := range e.cmp {
+				a, err := e.left[i].Eval(env)
+				if err != nil || a.IsNull() {
+					return Null, err
+				}
+				b, err := e.right[i].Eval(env)
+				if err != nil || b.IsNull() {
+					return Null, err
+				}
+				o, unk, err := cmp(env, a, b)
+				if err != nil || unk {
+					return Null, err
+				}
+				if o != 0 {
+					return Bool(holds(o)), nil
+				}
+			}
+			return Bool(holds(0)), nil
+		}
+		return nil
+	}
+}
+
+func resolveBetween(negated bool) func(*Call) error {
+	return func(c *Call) error {
+		how, err := compareAs(c.Name, c.Args...)
+		if err != nil {
+			return err
+		}
+		if how.class == asDatetime || how.class == asTime {
+			if err := checkTemporalConstants(how.class, c.Args...); err != nil {
+				return err
+			}
+		}
+		cmp := how.fn()
+		c.T = TBool
+		c.Fn = func(env *Env, c *Call) (Value, error) {
+			v, err := c.Args[0].Eval(env)
+			if err != nil || v.IsNull() {
+				return Null, err
+			}
+			above, err := side(env, c.Args[1], v, cmp, 1)
+			if err != nil {
+				return Null, err
+			}
+			below, err := side(env, c.Args[2], v, cmp, -1)
+			if err != nil {
+				return Null, err
+			}
+			out := yes
+			switch {
+			case above == no || below == no:
+				out = no
+			case above == unknown || below == unknown:
+				out = unknown
+			}
+			if negated {
+				out = out.not()
+			}
+			return out.value(), nil
+		}
+		return nil
+	}
+}
+
+// side says whether v is on the bound or on the given side of it.
+func side(env *Env, bound Node, v Value, cmp compareFn, want int) (three, error) {
+	b, err := bound.Eval(env)
+	if err != nil || b.IsNull() {
+		return unknown, err
+	}
+	o, unk, err := cmp(env, v, b)
+	switch {
+	case err != nil || unk:
+		return unknown, err
+	case o == 0 || o == want:
+		return yes, nil
+	}
+	return no, nil
+}
+
+// resolveIn makes IN (list). Each element is compared with the left side as their two types say; texts under the collation of
+// all of them.
+func resolveIn(negated bool) func(*Call) error {
+	return func(c *Call) error {
+		left := c.Args[0]
+		var pairs []*equality
+		allText := left.Type().IsString()
+		for _, a := range c.Args[1:] {
+			allText = allText && (a.Type().IsString() || a.Type().Name == NullType)
+		}
+		_, row := left.(*Tuple)
+		if allText && !row {
+			how, err := compareAs(c.Name, c.Args...)
+			if err != nil {
+				return err
+			}
+			return resolveTextIn(c, how, negated)
+		}
+		for _, a := range c.Args[1:] {
+			e, err := newEquality(c.Name, left, a)
+			if err != nil {
+				return err
+			}
+			pairs = append(pairs, e)
+		}
+		c.T = TBool
+		c.Fn = func(env *Env, c *Call) (Value, error) {
+			out := no
+			for i, p := range pairs {
+				if i&255 == 255 {
+					if err := env.Poll(); err != nil {
+						return Null, err
+					}
+				}
+				is, err := p.eval(env)
+				if err != nil {
+					return Null, err
+				}
+				if is == yes {
+					out = yes
+					break
+				}
+				if is == unknown {
+					out = unknown
+				}
+			}
+			if negated {
+				out = out.not()
+			}
+			return out.value(), nil
+		}
+		return nil
+	}
+}
+
+// resolveTextIn is IN among texts. A list of constants becomes a set of sort keys.
+func resolveTextIn(c *Call, how comparison, negated bool) error {
+	var set map[string]struct{}
+	withNull := false
+	for _, a := range c.Args[1:] {
+		l, ok := a.(*Lit)
+		if !ok {
+			set = nil
+			break
+		}
+		if set == nil {
+			set = make(map[string]struct{}, len(c.Args))
+		}
+		if l.V.IsNull() {
+			withNull = true
+			continue
+		}
+		set[sortKey(how.collation, l.V.s)] = struct{}{}
+	}
+	cmp := how.fn()
+	c.T = TBool
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		v, err := c.Args[0].Eval(env)
+		if err != nil || v.IsNull() {
+			return Null, err
+		}
+		out := no
+		if set != nil {
+			s, err := ToText(env, v)
+			if err != nil {
+				return Null, err
+			}
+			if _, ok := set[sortKey(how.collation, s)]; ok {
+				out = yes
+			} else if withNull {
+				out = unknown
+			}
+		} else {
+			for _, a := range c.Args[1:] {
+				w, err := a.Eval(env)
+				if err != nil {
+					return Null, err
+				}
+				if w.IsNull() {
+					out = unknown
+					continue
+				}
+				o, _, err := cmp(env, v, w)
+				if err != nil {
+					return Null, err
+				}
+				if o == 0 {
+					out = yes
+					break
+				}
+			}
+		}
+		if negated {
+			out = out.not()
+		}
+		return out.value(), nil
+	}
+	return nil
+}
