@@ -159,6 +159,9 @@ func (f *failover) run(b blow, times int) {
 		for part, d := range f.parts(marks, began) {
 			parts[part] = append(parts[part], d)
 		}
+		if gap > slowFailover {
+			f.explain(b, gap, marks, began)
+		}
 		f.agree()
 		if f.leaseholder() != n {
 			moved++
@@ -178,6 +181,27 @@ func (f *failover) run(b blow, times int) {
 	for _, part := range []string{"suspected", "leads", "lease"} {
 		if ds := parts[part]; len(ds) > 0 {
 			fmt.Printf("%-22s   %s after: min %s median %s p99 %s\n", "", part, ms(at(ds, 0)), ms(at(ds, 0.5)), ms(at(ds, 0.99)))
+		}
+	}
+}
+
+// slowFailover is above what any kind of failover takes on an idle machine.
+const slowFailover = 2 * time.Second
+
+// explain prints what the nodes logged while a slow failover lasted: where its time went.
+func (f *failover) explain(b blow, gap time.Duration, marks []int64, began time.Time) {
+	fmt.Printf("%s: a gap of %s; the nodes' logs from the blow on:\n", b.name, ms(gap))
+	for i, n := range f.nodes {
+		text, err := os.ReadFile(n.log)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(text[marks[i]:]), "\n") {
+			stamp, ok := strings.CutPrefix(strings.Fields(line + " -")[0], "time=")
+			when, err := time.Parse(time.RFC3339Nano, stamp)
+			if ok && err == nil && when.After(began.Add(-time.Second)) && when.Before(began.Add(gap+200*time.Millisecond)) {
+				fmt.Printf("  node %d %+7s %s\n", n.id, ms(when.Sub(began)), strings.TrimPrefix(line, "time="+stamp+" "))
+			}
 		}
 	}
 }
