@@ -43,6 +43,10 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 		if n.SetOpType == plan.UnionType && n.Distinct {
 			return b.union(ctx, n, row)
 		}
+	case *plan.Sort:
+		return b.sort(ctx, n, row)
+	case *plan.TopN:
+		return b.topN(ctx, n, row)
 	case *plan.JoinNode:
 		return b.join(ctx, n, row)
 	case *plan.GroupBy:

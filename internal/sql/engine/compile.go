@@ -34,7 +34,7 @@ func (x *execution) learn(sc *sql.Context) {
 	}
 	en := &planEntry{key: *k, version: version}
 	options := sql.LoadSqlMode(sc).ParserOptions()
-	if stmt, end, err := x.h.e.gms.Parser.ParseOneWithOptions(sc, k.text, options); err == nil && end >= len(k.text) {
+	if stmt, end, err := sql.DefaultMySQLParser.ParseOneWithOptions(sc, k.text, options); err == nil && end >= len(k.text) {
 		c := &compiler{e: x.h.e, sc: sc, schema: x.pinned, result: x.schema}
 		en.plan = c.statement(stmt, k.database)
 	}

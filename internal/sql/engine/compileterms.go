@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/dolthub/go-mysql-server/sql"
 	"strconv"
 	"strings"
 
@@ -144,7 +145,7 @@ func (c *compiler) defaultOf(at int) *operand {
 	if col.Default == "" {
 		return &operand{parameter: -1}
 	}
-	stmt, err := c.e.gms.Parser.ParseSimple("SELECT " + col.Default)
+	stmt, err := sql.DefaultMySQLParser.ParseSimple("SELECT " + col.Default)
 	if err != nil {
 		return nil
 	}

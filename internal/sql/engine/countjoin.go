@@ -152,7 +152,7 @@ func isTrue(e sql.Expression) bool {
 	if e == nil {
 		return true
 	}
-	l, ok := e.(*expression.Literal)
+	l, ok := unfused(e).(*expression.Literal)
 	if !ok {
 		return false
 	}
@@ -167,7 +167,7 @@ func isTrue(e sql.Expression) bool {
 
 // equality takes a condition apart that a kept column equals a counted one, and returns the latter; negative: it is another.
 func (c *joinCounter) equality(ctx *sql.Context, e sql.Expression, isKept func(*expression.GetField) bool, counted func(*expression.GetField) (int, bool)) int {
-	eq, ok := e.(*expression.Equals)
+	eq, ok := unfused(e).(*expression.Equals)
 	if !ok {
 		return -1
 	}

@@ -155,7 +155,7 @@ func New(o Options) *Engine {
 	e.open = newTransactions()
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
-	a := analyzer.NewBuilder(e.provider).Build()
+	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).Build()
 	a.Catalog.InfoSchema = information_schema.NewInformationSchemaDatabase()
 	a.Coster = newCoster()
 	a.ExecBuilder = rowexec.NewBuilder(&builder{e: e}, a.Overrides)
@@ -170,12 +170,18 @@ func New(o Options) *Engine {
 	return e
 }
 
+// fusePlanID is the rule's number; go-mysql-server's own end far below it.
+const fusePlanID analyzer.RuleId = 1 << 20
+
 // once guards what go-mysql-server keeps per process.
 var once sync.Once
 
 func setupProcess() {
 	addVariables()
 	quietLogs()
+	setupDocuments()
+	// The two ways in which go-mysql-server analyzes statements share this list.
+	analyzer.OnceAfterAll = append(analyzer.OnceAfterAll, analyzer.Rule{Id: fusePlanID, Apply: fusePlan})
 }
 
 func versionPostfix(v string) string {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"github.com/longitude-db/longitude/internal/sql/expr"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 	"github.com/longitude-db/longitude/internal/txn"
 )
@@ -31,7 +32,9 @@ type statement struct {
 	parents   parentChecks
 	ahead     map[uint64]*fetched // by table: what a join has read ahead
 	locks     lockPlan
-	scanLocks uint64 // scanLocksVariable
+	scanLocks uint64       // scanLocksVariable
+	env       *expr.Env    // see environment
+	envOf     *sql.Context // for which env was made
 }
 
 // rememberRowID notes under which row id a row of a keyless table was read: an update or a delete names the row by its

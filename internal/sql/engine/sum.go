@@ -10,10 +10,8 @@ import (
 
 // SUM and AVG of exact numbers are exact, as in MySQL; go-mysql-server makes them DOUBLE.
 
-var _ sql.FunctionProvider = (*provider)(nil)
-
-// Function implements sql.FunctionProvider: it comes before the engine's own functions.
-func (p *provider) Function(_ *sql.Context, _, name string) (sql.Function, bool) {
+// exactAggregate gives SUM and AVG.
+func exactAggregate(name string) (sql.Function, bool) {
 	switch name {
 	case "sum":
 		return sql.Function1{Name: "sum", Fn: func(_ *sql.Context, e sql.Expression) sql.Expression {
