@@ -1,26 +1,354 @@
 package expr
 
-import "github.com/cockroachdb/apd/v3"
+import (
+	"math"
+
+	"github.com/cockroachdb/apd/v3"
+
+	"github.com/longitude-db/longitude/internal/sql/temporal"
+)
+
+// zone is the session's time zone.
+func (e *Env) zone() temporal.Zone {
+	if e.Zone == nil {
+		return temporal.Zone{}
+	}
+	return temporal.ZoneOf(e.Zone)
+}
+
+// now is the statement's time in the session's zone, with microseconds.
+func (e *Env) now() temporal.DateTime {
+	d, _ := e.zone().FromUnix(e.Now.Unix(), e.Now.Nanosecond()/1000)
+	return d
+}
+
+// readMode is what the SQL mode says about how times are read, whatever they are read for.
+func (e *Env) readMode() (m temporal.Mode) {
+	if e.Mode&AllowInvalidDates != 0 {
+		m |= temporal.InvalidDates
+	}
+	if e.Mode&TimeTruncateFractional != 0 {
+		m |= temporal.TruncateFraction
+	}
+	return m
+}
+
+// storeMode is the mode in which dates are cast, and stored in DATE and DATETIME columns.
+func (e *Env) storeMode() temporal.Mode {
+	m := e.readMode() | temporal.ZeroParts
+	if e.Mode&NoZeroDate != 0 {
+		m |= temporal.NoZeroDate
+	}
+	if e.Mode&NoZeroInDate != 0 {
+		m |= temporal.NoZeroInDate
+	}
+	return m
+}
+
+// Modes of dates that functions take.
+const (
+	anyDate  = temporal.ZeroParts  // also dates with zero parts
+	realDate = temporal.NoZeroDate // only those of the calendar
+)
+
+func packedDate(d temporal.DateTime) Value { return Packed(KindDate, int64(d.Date()), 0) }
+
+func packedDatetime(d temporal.DateTime, fsp int) Value { return Packed(KindDatetime, int64(d), fsp) }
+
+func packedTime(t temporal.Duration, fsp int) Value { return Packed(KindTime, int64(t), fsp) }
+
+// dateOf reads a value, not NULL, as a date or datetime. A TIME is one of the current date. If it has none that mode allows, the
+// reading is not OK, and there was a warning.
+func dateOf(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
+	switch v.kind {
+	case KindDate, KindDatetime:
+		r := temporal.Reading{Kind: temporal.KindDateTime, DateTime: temporal.DateTime(v.n), FSP: v.Fsp()}
+		if v.kind == KindDate {
+			r.Kind = temporal.KindDate
+		}
+		if temporal.CheckDate(r.DateTime, mode|temporal.InvalidDates) != 0 {
+			r.Kind = temporal.None
+		}
+		return r, nil
+	case KindTime:
+		d, f := temporal.Duration(v.n).OnDate(env.now())
+		r := temporal.Reading{Kind: temporal.KindDateTime, DateTime: d, FSP: v.Fsp()}
+		if f != 0 {
+			r.Kind = temporal.None
+		}
+		return r, nil
+	case KindInt, KindUint, KindBit, KindFloat, KindDecimal:
+		return dateOfNumber(env, v, mode|env.readMode())
+	}
+	s, err := ToText(env, v)
+	if err != nil {
+		return temporal.Reading{}, err
+	}
+	mode |= env.readMode()
+	if env.Mode&NoZeroDate != 0 {
+		mode |= temporal.NoZeroDate
+	}
+	r := temporal.ParseDateTime(s, mode).ToZone(env.zone())
+	return r, warnDate(env, s, r)
+}
+
+// warnDate warns of a text or a number that is no date, or of which a part was not used.
+func warnDate(env *Env, s string, r temporal.Reading) error {
+	switch {
+	case !r.OK():
+		return env.StrictOrWarn(1292, "22007", "Incorrect datetime value: '%s'", clip(s))
+	case r.Faults == 0:
+		return nil
+	case r.Kind == temporal.KindDate:
+		return env.StrictOrWarn(1292, "22007", "Truncated incorrect date value: '%s'", clip(s))
+	}
+	return env.StrictOrWarn(1292, "22007", "Truncated incorrect datetime value: '%s'", clip(s))
+}
+
+// clip cuts a value to what MySQL's messages show of it.
+func clip(s string) string {
+	const most = 128
+	if len(s) <= most {
+		return s
+	}
+	end := most
+	for end > 0 && s[end]&0xc0 == 0x80 { // not within a character
+		end--
+	}
+	return s[:end]
+}
+
+func dateOfNumber(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
+	var r temporal.Reading
+	if n, nanos, ok := secondsOf(env, v); ok {
+		r = temporal.FromNumber(n, nanos, mode)
+	}
+	if r.OK() && r.Faults == 0 {
+		return r, nil
+	}
+	s, err := ToText(env, numberOf(v))
+	if err != nil {
+		return r, err
+	}
+	return r, warnDate(env, s, r)
+}
+
+// numberOf is a bit or hexadecimal literal as the number that it is.
+func numberOf(v Value) Value {
+	if v.kind == KindBit {
+		return Uint(v.n)
+	}
+	return v
+}
+
+// secondsOf splits a number into a whole part and billionths of the same sign, further digits cut; !ok: it is no BIGINT.
+func secondsOf(env *Env, v Value) (whole int64, nanos int32, ok bool) {
+	switch v.kind {
+	case KindInt:
+		return int64(v.n), 0, true
+	case KindUint, KindBit, KindEnum, KindSet:
+		return int64(v.n), 0, v.n <= math.MaxInt64
+	case KindFloat:
+		f := v.RawFloat()
+		if math.Abs(f) >= 1<<63 {
+			return 0, 0, false
+		}
+		t := math.Trunc(f)
+		nanos = int32(math.Round((f - t) * 1e9))
+		if nanos == 1e9 || nanos == -1e9 {
+			return int64(t) + int64(nanos/1e9), 0, true
+		}
+		return int64(t), nanos, true
+	case KindDecimal:
+		return splitDecimal(v.RawDecimal())
+	}
+	d, err := ToDecimal(env, v)
+	if err != nil {
+		return 0, 0, false
+	}
+	return splitDecimal(d)
+}
+
+// splitDecimal is secondsOf for a decimal.
+func splitDecimal(d *apd.Decimal) (whole int64, nanos int32, ok bool) {
+	var n, integral, rest apd.Decimal
+	cut := exact
+	cut.Rounding = apd.RoundDown
+	if _, err := cut.Quantize(&n, d, -9); err != nil {
+		return 0, 0, false
+	}
+	n.Modf(&integral, &rest)
+	if whole, err := integral.Int64(); err == nil {
+		rest.Exponent += 9
+		if billionths, err := rest.Int64(); err == nil {
+			return whole, int32(billionths), true
+		}
+	}
+	return 0, 0, false
+}
+
+// timeOf reads a value, not NULL, as a TIME: the Duration of the reading. A text of date and time gives KindDateTime and the
+// time of day, other dates KindTime. If it is none, the reading is not OK, and there was a warning.
+func timeOf(env *Env, v Value) (temporal.Reading, error) {
+	switch v.kind {
+	case KindTime:
+		return temporal.Reading{Kind: temporal.KindTime, Duration: temporal.Duration(v.n), FSP: v.Fsp()}, nil
+	case KindDate, KindDatetime:
+		return temporal.Reading{Kind: temporal.KindTime, Duration: temporal.DateTime(v.n).Clock(), FSP: v.Fsp()}, nil
+	case KindInt, KindUint, KindBit, KindFloat, KindDecimal:
+		var r temporal.Reading
+		if n, nanos, ok := secondsOf(env, v); ok {
+			r = temporal.TimeFromNumber(n, nanos, env.readMode())
+		}
+		if r.OK() && r.Faults == 0 {
+			return r, nil
+		}
+		s, err := ToText(env, numberOf(v))
+		if err != nil {
+			return r, err
+		}
+		return r, warnTime(env, s)
+	}
+	s, err := ToText(env, v)
+	if err != nil {
+		return temporal.Reading{}, err
+	}
+	r := temporal.ParseTime(s, env.readMode())
+	if r.Zoned {
+		r = r.ToZone(env.zone())
+		r.Duration = r.DateTime.Clock()
+	}
+	if r.OK() && r.Faults == 0 {
+		return r, nil
+	}
+	return r, warnTime(env, s)
+}
+
+func warnTime(env *Env, s string) error {
+	return env.StrictOrWarn(1292, "22007", "Truncated incorrect time value: '%s'", clip(s))
+}
 
 // ToDatetime is a value, not NULL, as a packed datetime; !ok: it is none, and the result is NULL (with a warning).
-func ToDatetime(_ *Env, v Value) (packed int64, ok bool, err error) {
+func ToDatetime(env *Env, v Value) (packed int64, ok bool, err error) {
 	if v.kind == KindDatetime || v.kind == KindDate {
 		return int64(v.n), true, nil
 	}
-	return 0, false, Errorf(1235, "42000", "This version of Longitude doesn't yet convert this value to a DATETIME")
+	mode := anyDate
+	if env.Mode&NoZeroInDate != 0 {
+		mode |= temporal.NoZeroInDate
+	}
+	r, err := dateOf(env, v, mode)
+	return int64(r.DateTime), r.OK(), err
 }
 
 // ToTime is a value, not NULL, as a packed TIME; !ok: it is none, and the result is NULL (with a warning).
-func ToTime(_ *Env, v Value) (packed int64, ok bool, err error) {
+func ToTime(env *Env, v Value) (packed int64, ok bool, err error) {
 	if v.kind == KindTime {
 		return int64(v.n), true, nil
 	}
-	return 0, false, Errorf(1235, "42000", "This version of Longitude doesn't yet convert this value to a TIME")
+	r, err := timeOf(env, v)
+	return int64(r.Duration), r.OK(), err
 }
 
-func temporalToDecimal(v Value) *apd.Decimal { return apd.New(int64(v.n), 0) }
+// temporalToDecimal is a date or time in numeric context: 20240229, 20240229101112.5, 101112.
+func temporalToDecimal(v Value) *apd.Decimal {
+	var n int64
+	var micros int
+	negative := false
+	switch v.kind {
+	case KindDate:
+		return apd.New(temporal.DateTime(v.n).DateNumber(), 0)
+	case KindDatetime:
+		d := temporal.DateTime(v.n)
+		n, micros = d.Number(), d.Micro()
+	default:
+		t := temporal.Duration(v.n)
+		n, micros, negative = t.Number(), t.Micro(), t < 0
+	}
+	fsp := v.Fsp()
+	if fsp == 0 {
+		return apd.New(n, 0)
+	}
+	scaled := apd.New(n, 0)
+	if negative {
+		scaled = apd.New(-n, 0)
+	}
+	// 20240229101112 and six digits are more than a BIGINT holds
+	unit := int64(math.Pow10(fsp))
+	exact.Mul(scaled, scaled, apd.New(unit, 0))
+	exact.Add(scaled, scaled, apd.New(int64(micros)/int64(math.Pow10(6-fsp)), 0))
+	scaled.Exponent -= int32(fsp)
+	scaled.Negative = negative && !scaled.IsZero()
+	return scaled
+}
 
-func temporalToText(Value) string { return "" }
+func temporalToText(v Value) string {
+	var buf [32]byte
+	b := buf[:0]
+	switch v.kind {
+	case KindDate:
+		b = temporal.AppendDate(b, temporal.DateTime(v.n))
+	case KindDatetime:
+		b = temporal.AppendDateTime(b, temporal.DateTime(v.n), v.Fsp())
+	default:
+		b = temporal.AppendTime(b, temporal.Duration(v.n), v.Fsp())
+	}
+	return string(b)
+}
 
-// checkTemporalConstants refuses constants that are compared with dates or times and are none (1525).
-func checkTemporalConstants(class, ...Node) error { return nil }
+// temporalConstant is a constant text that is compared with a date: it is read as one, and it is an error if it is none.
+type temporalConstant struct {
+	Node
+	name string // the type of the other side, as the error names it
+}
+
+// Type implements Node.
+func (c *temporalConstant) Type() Type { return TDatetime(6) }
+
+// Constant implements Constant.
+func (c *temporalConstant) Constant() bool { return true }
+
+// Eval implements Node.
+func (c *temporalConstant) Eval(env *Env) (Value, error) {
+	v, err := c.Node.Eval(env)
+	if err != nil || v.IsNull() || v.kind != KindText && v.kind != KindBytes {
+		return v, err
+	}
+	r := temporal.ParseDateTime(v.s, env.storeMode()).ToZone(env.zone())
+	if !r.OK() {
+		return Null, Errorf(1525, "HY000", "Incorrect %s value: '%s'", c.name, clip(v.s))
+	}
+	if r.Faults != 0 {
+		if err := warnDate(env, v.s, r); err != nil {
+			return Null, err
+		}
+	}
+	return packedDatetime(r.DateTime, 6), nil
+}
+
+// temporalConstants replaces, in a comparison of dates, the constant texts; those that are no date are an error (1525).
+func temporalConstants(class class, nodes ...Node) []Node {
+	name := ""
+	for _, n := range nodes {
+		switch t := n.Type(); {
+		case class != asDatetime || !t.HasDate():
+		case t.Name == TimestampType:
+			name = "TIMESTAMP"
+		case t.Name == DateType:
+			name = "DATE"
+		default:
+			name = "DATETIME"
+		}
+	}
+	if name == "" {
+		return nodes
+	}
+	out := make([]Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = n
+		if IsConst(n) && n.Type().IsString() {
+			out[i] = &temporalConstant{Node: n, name: name}
+		}
+	}
+	return out
+}

@@ -76,12 +76,8 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.class == asDatetime || c.class == asTime {
-			if err := checkTemporalConstants(c.class, left[i], right[i]); err != nil {
-				return nil, err
-			}
-		}
-		e.left, e.right, e.cmp = append(e.left, left[i]), append(e.right, right[i]), append(e.cmp, c.fn())
+		pair := temporalConstants(c.class, left[i], right[i])
+		e.left, e.right, e.cmp = append(e.left, pair[0]), append(e.right, pair[1]), append(e.cmp, c.fn())
 	}
 	return e, nil
 }
@@ -227,11 +223,7 @@ func resolveBetween(negated bool) func(*Call) error {
 		if err != nil {
 			return err
 		}
-		if how.class == asDatetime || how.class == asTime {
-			if err := checkTemporalConstants(how.class, c.Args...); err != nil {
-				return err
-			}
-		}
+		c.Args = temporalConstants(how.class, c.Args...)
 		cmp := how.fn()
 		c.T = TBool
 		c.Fn = func(env *Env, c *Call) (Value, error) {
