@@ -4,11 +4,12 @@ package expr
 // incorrect DOUBLE value) and never fail but by an *Error.
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
+
+	"github.com/longitude-db/longitude/internal/sql/number"
 )
 
 // Truth is a value in the context of a condition: known is false for NULL.
@@ -39,11 +40,7 @@ func ToFloat(env *Env, v Value) (float64, error) {
 	case KindFloat:
 		return v.RawFloat(), nil
 	case KindDecimal:
-		f, err := strconv.ParseFloat(v.RawDecimal().Text('f'), 64)
-		if err != nil {
-			return 0, ErrOutOfRange("DOUBLE", v.RawDecimal().String())
-		}
-		return f, nil
+		return number.ToFloat64(v.RawDecimal()), nil
 	case KindText, KindBytes:
 		return textToFloat(env, v.s), nil
 	case KindDate, KindDatetime, KindTime:
@@ -51,7 +48,7 @@ func ToFloat(env *Env, v Value) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		return d.Float64()
+		return number.ToFloat64(d), nil
 	case KindJSON:
 		return jsonToFloat(env, v)
 	}
@@ -64,15 +61,11 @@ func ToDecimal(env *Env, v Value) (*apd.Decimal, error) {
 	case KindInt:
 		return apd.New(int64(v.n), 0), nil
 	case KindUint, KindBit, KindEnum, KindSet:
-		if v.n <= math.MaxInt64 {
-			return apd.New(int64(v.n), 0), nil
-		}
-		d, _, err := apd.NewFromString(strconv.FormatUint(v.n, 10))
-		return d, err
+		return number.FromUint64(v.n), nil
 	case KindDecimal:
 		return v.RawDecimal(), nil
 	case KindFloat:
-		return floatToDecimal(env, v)
+		return floatToDecimal(env, v.RawFloat()), nil
 	case KindText, KindBytes:
 		return textToDecimal(env, v.s), nil
 	case KindDate, KindDatetime, KindTime:
@@ -125,7 +118,7 @@ func ToText(env *Env, v Value) (string, error) {
 	case KindFloat:
 		return floatToText(v), nil
 	case KindDecimal:
-		return decimalToText(v.RawDecimal()), nil
+		return decimalToText(v), nil
 	case KindText, KindBytes, KindBit, KindEnum, KindSet:
 		return v.s, nil
 	case KindDate, KindDatetime, KindTime:

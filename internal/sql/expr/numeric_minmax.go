@@ -1,0 +1,117 @@
+package expr
+
+import "sort"
+
+func init() {
+	register(
+		&Func{Name: "greatest", Min: 2, Max: -1, Resolve: resolveExtreme(1)},
+		&Func{Name: "least", Min: 2, Max: -1, Resolve: resolveExtreme(-1)},
+		&Func{Name: "interval", Min: 2, Max: -1, Resolve: resolveInterval},
+	)
+}
+
+// resolveExtreme makes GREATEST (1) and LEAST (-1). The type is that which the arguments have together, and they are compared as such:
+// numbers among texts as texts, unlike in comparisons; but texts beside dates as dates. NULL if one is NULL.
+func resolveExtreme(want int) func(*Call) error {
+	return func(c *Call) (err error) {
+		if c.T, err = Union(c.Name, argTypes(c.Args)...); err != nil {
+			return err
+		}
+		if c.T.Name == NullType {
+			c.Fn = func(*Env, *Call) (Value, error) { return Null, nil }
+			return nil
+		}
+		conv := convertTo(c.T)
+		how, err := compareAs(c.Name, c.Args...)
+		if err != nil {
+			return err
+		}
+		temporal := how.class == asDatetime || how.class == asTime
+		if !temporal {
+			typed := &Lit{T: c.T}
+			if how, err = compareAs(c.Name, typed, typed); err != nil {
+				return err
+			}
+		}
+		cmp := how.fn()
+		c.Fn = strict(func(env *Env, _ *Call, args []Value) (Value, error) {
+			var best, shown Value
+			for i, v := range args {
+				w, err := conv(env, v)
+				if err != nil || w.IsNull() {
+					return Null, err
+				}
+				if !temporal {
+					v = w
+				}
+				if i == 0 {
+					best, shown = v, w
+					continue
+				}
+				o, unknown, err := cmp(env, v, best)
+				switch {
+				case err != nil || unknown:
+					return Null, err
+				case o == want:
+					best, shown = v, w
+				}
+			}
+			return shown, nil
+		})
+		return nil
+	}
+}
+
+// resolveInterval makes INTERVAL(n, a, b, …): how many of the ascending bounds are not above n; -1 if n is NULL. NULL bounds count as
+// not above.
+func resolveInterval(c *Call) error {
+	c.T = TInt
+	exact := true
+	for _, a := range c.Args {
+		exact = exact && arithmeticOf(numericType(a)) != withFloat
+	}
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		vs := make([]Value, len(c.Args))
+		for i := range vs {
+			var err error
+			if vs[i], err = c.Arg(env, i); err != nil {
+				return Null, err
+			}
+		}
+		if vs[0].IsNull() {
+			return Int(-1), nil
+		}
+		var failed error
+		n := sort.Search(len(vs)-1, func(i int) bool {
+			if failed != nil || vs[i+1].IsNull() {
+				return false
+			}
+			above, err := isBelow(env, vs[0], vs[i+1], exact)
+			failed = err
+			return above
+		})
+		return Int(int64(n)), failed
+	}
+	return nil
+}
+
+// isBelow reports whether a < b as numbers.
+func isBelow(env *Env, a, b Value, exact bool) (bool, error) {
+	if exact {
+		x, err := ToDecimal(env, a)
+		if err != nil {
+			return false, err
+		}
+		y, err := ToDecimal(env, b)
+		if err != nil {
+			return false, err
+		}
+		return x.Cmp(y) < 0, nil
+	}
+	x, err := ToFloat(env, a)
+	if err != nil {
+		return false, err
+	}
+	y, err := ToFloat(env, b)
+	return x < y, err
+}
