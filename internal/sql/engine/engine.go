@@ -111,6 +111,7 @@ type Engine struct {
 	endBackground context.CancelFunc
 
 	began    time.Time    // see now
+	started  time.Time    // when the node's SQL began to serve, for SHOW and the like
 	active   atomic.Int64 // statements under way
 	draining atomic.Bool  // connections end (shutdown.go)
 	drained  atomic.Bool  // open transactions, too
@@ -144,7 +145,7 @@ func New(o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{o: o, log: o.Log, m: o.Metrics, began: time.Unix(1<<30, 0), conns: map[*countedConn]struct{}{}}
+	e := &Engine{o: o, log: o.Log, m: o.Metrics, began: time.Unix(1<<30, 0), started: time.Now(), conns: map[*countedConn]struct{}{}}
 	e.background, e.endBackground = context.WithCancel(context.Background())
 	once.Do(setupProcess)
 	e.schemas = newSchemas(e, o.CatalogLead)

@@ -36,16 +36,20 @@ type execution struct {
 	more      bool
 	watching  bool // longitude.transactions has been told of the statement
 
-	digest   string     // of the query, if known
-	compiled bool       // executed by a plan
-	unknown  *planKey   // the statement is one to make a plan of
-	pinned   *schema    // the version of the catalog that the ordinary path has used
-	schema   sql.Schema // of the result that it gave
+	digest   string        // of the query, if known
+	compiled bool          // executed by a plan
+	unknown  *planKey      // the statement is one to make a plan of
+	pinned   *schema       // the version of the catalog that the ordinary path has used
+	schema   sql.Schema    // of the result that it gave
+	own      *ownStatement // that the parser does not know; nil: it is none
 }
 
 // run executes the first statement of the request and returns the rest of the text.
 func (x *execution) run(sc *sql.Context, r request) (remainder string, err error) {
 	stmt, remainder := x.parse(sc, &r)
+	if x.own != nil && x.own.answer != nil {
+		return remainder, x.answerOwn(sc, r, remainder)
+	}
 	x.kind, x.more, x.query = kindOfStatement(stmt), remainder != "", r.query
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
@@ -84,6 +88,17 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 		x.out.note(x.repeats)
 	}
 	return remainder, x.out.finish(x.more)
+}
+
+// answerOwn executes a statement that go-mysql-server has no part in.
+func (x *execution) answerOwn(sc *sql.Context, r request, remainder string) error {
+	x.kind, x.more, x.query = reading, remainder != "", r.query
+	x.watch()
+	if err := x.repeat(sc, func() error { return x.attemptOwn(sc, x.own.answer) }); err != nil {
+		return err
+	}
+	x.setStatus(sc)
+	return x.out.finish(x.more)
 }
 
 // repeat makes attempts until one succeeds, or may not be made again (S3). Its error is as the client gets it, but for
@@ -145,7 +160,7 @@ func (e *Engine) pause(try int) {
 
 // repeatable is S3.
 func (x *execution) repeatable(sc *sql.Context, t *tx, err error) bool {
-	if t == nil || x.out.sent || t.statements > 0 {
+	if t == nil || x.out.sent || t.statements > 0 || x.s.stmt.tookFile {
 		return false
 	}
 	if t.retry != nil {
@@ -221,6 +236,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	}
 	defer sc.ProcessList.EndQuery(sc)
 	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
+	x.s.stmt.explainJSON = x.own != nil && x.own.json
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	if x.s.stmt.locks = x.lockPlan(sc, stmt, bindings); x.kind == writing {
 		x.s.stmt.scanLocks = scanLocks(sc)
@@ -291,7 +307,13 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 	}
 	x.schema = schema
 	fields := resultFields(sc, schema)
-	if !types.IsOkResultSchema(schema) {
+	switch {
+	case x.own != nil && x.own.discard:
+		x.out.ok(types.OkResult{})
+	case !types.IsOkResultSchema(schema):
+		if x.own != nil && x.own.json && len(fields) == 1 {
+			fields[0].Name, fields[0].OrgName = "EXPLAIN", "EXPLAIN"
+		}
 		x.out.begin(fields)
 	}
 	sending := newRowSender(sc, schema)
@@ -302,6 +324,9 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 		}
 		if err != nil {
 			return err
+		}
+		if x.own != nil && x.own.discard {
+			continue
 		}
 		if types.IsOkResult(row) {
 			x.out.ok(row[0].(types.OkResult))
@@ -317,19 +342,6 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 	}
 	closed = true
 	return iter.Close(sc)
-}
-
-// setStatus tells the client in the next packet whether it is in a transaction.
-func (x *execution) setStatus(sc *sql.Context) {
-	set := func(flag uint16, on bool) {
-		if on {
-			x.c.StatusFlags |= flag
-		} else {
-			x.c.StatusFlags &^= flag
-		}
-	}
-	set(uint16(mysql.ServerStatusAutocommit), x.s.settings(sc).autocommit)
-	set(uint16(mysql.ServerInTransaction), x.s.GetTransaction() != nil)
 }
 
 // shortcut answers the statement that pools send to see whether a connection lives: SELECT 1.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/server"
@@ -44,15 +45,25 @@ func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, sen
 	return err
 }
 
-// ComMultiQuery implements mysql.Handler.
+// ComMultiQuery implements mysql.Handler. After an error nothing follows, as in MySQL: vitess would execute the rest, and send answers
+// that the client takes for those to its next statements.
 func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string, send mysql.ResultSpoolFn) (string, error) {
-	return h.statement(ctx, c, request{query: query, multi: true, rows: h.direct(textRows, reflect.ValueOf(send).Pointer())}, sender(send))
+	rest, err := h.statement(ctx, c, request{query: query, multi: true, rows: h.direct(textRows, reflect.ValueOf(send).Pointer())}, sender(send))
+	if err != nil {
+		rest = ""
+	}
+	return rest, err
 }
 
 // ComStmtExecute implements mysql.Handler.
 func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, p *mysql.PrepareData, send func(*sqltypes.Result) error) error {
 	form := h.direct(binaryRows, reflect.ValueOf(send).Pointer())
 	_, err := h.statement(ctx, c, request{query: p.PrepareStmt, bindings: p.BindVars, rows: form}, func(r *sqltypes.Result, _ bool) error { return send(r) })
+	if failed, ok := err.(*mysql.SQLError); ok {
+		if own, ok := c.Conn.(*countedConn); ok && !onConnection() {
+			own.instead = errorBody(failed) // vitess forgets the error of a statement for which a cursor was asked
+		}
+	}
 	return err
 }
 
@@ -103,7 +114,10 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 			fields, err = nil, h.e.clientError(ctx, rerr, s.transaction())
 		}
 	}()
-	n, err := h.prepare(sc, forShare(query, true))
+	if s.settings(sc).noBackslash {
+		query = doubleBackslashes(query)
+	}
+	n, err := h.prepare(sc, forShare(plainComments(query), true))
 	if err != nil {
 		t, _ := s.GetTransaction().(*tx)
 		return nil, h.e.clientError(ctx, err, t)
@@ -205,6 +219,9 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 func (h *handler) over(x *execution, began time.Time, remainder string, err error) (string, error) {
 	x.out.packets.free()
 	x.unwatch()
+	if err != nil {
+		x.s.setStatus(h.e.context(x.ctx, x.s), x.c) // an error packet does not say it: the next packet does
+	}
 	took := time.Since(began)
 	h.e.m.done(x.kind, took)
 	var code int
@@ -243,20 +260,44 @@ func rewrite(query string) string {
 	if showClock.MatchString(query) {
 		return "SELECT * FROM longitude.clock"
 	}
+	query = plainComments(query)
 	query = modeAndSnapshot.ReplaceAllString(query, "$1$2$3")
 	query = localMode.ReplaceAllString(query, "${1}session$2")
 	return forShare(query, false)
 }
 
 // parse parses the next statement of the request. An error of the parser is left to the engine, which words it.
-func (x *execution) parse(sc *sql.Context, r *request) (stmt sqlparser.Statement, remainder string) {
+func (x *execution) parse(sc *sql.Context, r *request) (stmt sqlparser.Statement, rest string) {
+	plain := x.s.settings(sc).noBackslash
+	if plain {
+		r.query = doubleBackslashes(r.query)
+	}
 	r.query = rewrite(r.query)
 	if prepared, ok := x.s.GetPreparedQuery(sql.RemoveSpaceAndDelimiter(r.query, ';')); ok && !r.multi {
 		return prepared, ""
 	}
+	if own, behind := findOwn(r.query); own != nil {
+		if !r.multi && strings.TrimSpace(behind) != "" {
+			behind, own = "", nil // a mistake, about which the parser speaks
+		}
+		if x.own = own; own != nil {
+			if rest = strings.TrimSpace(behind); plain {
+				rest = halveBackslashes(rest)
+			}
+			if own.answer != nil {
+				return nil, rest
+			}
+			r.query, r.multi = own.instead, false
+			stmt, _, _, _ = x.h.e.gms.Parser.Parse(sc, r.query, false)
+			return stmt, rest
+		}
+	}
 	stmt, query, rest, err := x.h.e.gms.Parser.Parse(sc, r.query, r.multi)
 	if query != "" {
 		r.query = query
+	}
+	if plain {
+		rest = halveBackslashes(rest)
 	}
 	if err != nil {
 		return nil, rest

@@ -75,6 +75,9 @@ func (o *output) grown(ctx context.Context, more bool) error {
 		t.sent = true
 	}
 	o.sent = true
+	if o.s.conn != nil {
+		o.s.setStatus(o.s.e.context(ctx, o.s), o.s.conn)
+	}
 	err := o.deliver(more)
 	o.rows, o.bytes = nil, 0
 	return err

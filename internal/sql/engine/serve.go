@@ -17,7 +17,7 @@ var ErrClosed = errors.New("the SQL layer is closed")
 func (e *Engine) Serve(l net.Listener) error {
 	h := &handler{e: e}
 	cfg := server.Config{
-		Protocol: "tcp", Address: l.Addr().String(), Listener: countedListener{l, e}, Version: MySQLVersion + "-" + versionPostfix(e.o.Version),
+		Protocol: "tcp", Address: l.Addr().String(), Listener: countedListener{l, e, h}, Version: MySQLVersion + "-" + versionPostfix(e.o.Version),
 		MaxConnections: 10_000, DisableConnectionWatcher: true,
 		Options: []server.Option{func(g *sqle.Engine, sm *server.SessionManager, m mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
 			h.sm = sm

@@ -22,9 +22,11 @@ type settings struct {
 	// compilable: nothing is set that only the ordinary path heeds.
 	compilable bool
 	plainText  bool // texts are quoted as usual: constants can be taken out of statements
-	zeroIsID   bool // NO_AUTO_VALUE_ON_ZERO
-	sqlMode    string
-	results    sql.CharacterSetID
+	// noBackslash: NO_BACKSLASH_ESCAPES; a backslash in a text stands for itself.
+	noBackslash bool
+	zeroIsID    bool // NO_AUTO_VALUE_ON_ZERO
+	sqlMode     string
+	results     sql.CharacterSetID
 }
 
 // compiledVariable says whether the session's statements may be executed by compiled plans.
@@ -58,11 +60,12 @@ func (s *Session) look(ctx *sql.Context) *settings {
 		k.ordering = o
 	}
 	mode := sql.NewSqlModeFromString(k.sqlMode)
-	k.plainText = !mode.AnsiQuotes() && !strings.Contains(strings.ToUpper(k.sqlMode), "NO_BACKSLASH_ESCAPES")
+	k.noBackslash = strings.Contains(strings.ToUpper(k.sqlMode), "NO_BACKSLASH_ESCAPES")
+	k.plainText = !mode.AnsiQuotes() && !k.noBackslash
 	k.zeroIsID = mode.ModeEnabled(sql.NoAutoValueOnZero)
 	usual := func(name string) bool { yes, _ := sql.HasDefaultValue(ctx, s, name); return yes }
 	k.compilable = on(compiledVariable) && on("foreign_key_checks") && on("unique_checks") && usual("sql_select_limit") && usual("time_zone") &&
-		k.asOf == "" && k.staleness == "" && strings.HasPrefix(s.GetCollation().Name(), "utf8mb4")
+		k.asOf == "" && k.staleness == "" && !k.noBackslash && strings.HasPrefix(s.GetCollation().Name(), "utf8mb4")
 	return k
 }
 

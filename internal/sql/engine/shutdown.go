@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"io"
 	"net"
 	"sync"
@@ -92,15 +93,50 @@ func (c *countedConn) Read(p []byte) (int, error) {
 	if c.await() {
 		return 0, io.EOF
 	}
-	n, err := c.Conn.Read(p)
+	for {
+		n, own, err := c.receive(p)
+		if !own || err != nil {
+			return n, err
+		}
+		if n, err = c.own(p, n); n > 0 || err != nil {
+			return n, err
+		}
+		if c.await() {
+			return 0, io.EOF
+		}
+	}
+}
+
+// receive reads what comes next. It reports whether that begins with a command that is executed here (commands.go).
+func (c *countedConn) receive(p []byte) (n int, own bool, err error) {
+	n, err = c.Conn.Read(p)
+	for err == nil && n > 0 && n < 5 && len(p) >= 5 && c.betweenCommands() { // which command it is stands behind the header
+		var more int
+		more, err = c.Conn.Read(p[n:])
+		n += more
+	}
 	c.turn.mu.Lock()
 	defer c.turn.mu.Unlock()
 	c.turn.waiting = false
 	if c.turn.ended {
-		return 0, io.EOF // what came was not executed, and the client is told so (E2)
+		return 0, false, io.EOF // what came was not executed, and the client is told so (E2)
+	}
+	if n > 4 && c.turn.betweenCommands() && ownCommands[p[4]] != nil {
+		return n, true, err
 	}
 	c.turn.frame.take(p[:n])
-	return n, err
+	return n, false, err
+}
+
+// betweenCommands reports that what comes next is a command. The mutex is held.
+func (t *turn) betweenCommands() bool { return t.conn != nil && t.executing == 0 && t.frame.between() }
+
+// betweenCommands notes that the client is sending something, and reports whether that is a command.
+func (c *countedConn) betweenCommands() bool {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	c.turn.waiting = false
+	return c.turn.betweenCommands()
 }
 
 // await notes that the connection waits for its client. It reports that there is nothing to wait for any more.
@@ -230,7 +266,11 @@ func (h *handler) ConnectionAuthenticated(c *mysql.Conn) error {
 	if own, ok := c.Conn.(*countedConn); ok {
 		own.authenticated(c)
 	}
-	return h.Handler.ConnectionAuthenticated(c)
+	err := h.Handler.ConnectionAuthenticated(c)
+	if s := h.e.sessions.of(c); err == nil && s != nil {
+		s.setStatus(h.e.context(context.Background(), s), c)
+	}
+	return err
 }
 
 // executing notes that a statement begins on a connection.
@@ -332,6 +372,7 @@ func (e *Engine) openConns() int {
 type countedListener struct {
 	net.Listener
 	e *Engine
+	h *handler
 }
 
 // Accept implements net.Listener.
@@ -340,7 +381,7 @@ func (l countedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	cc := &countedConn{Conn: c, e: l.e}
+	cc := &countedConn{Conn: c, e: l.e, h: l.h}
 	l.e.mu.Lock()
 	l.e.conns[cc] = struct{}{}
 	l.e.mu.Unlock()
@@ -351,8 +392,10 @@ func (l countedListener) Accept() (net.Conn, error) {
 type countedConn struct {
 	net.Conn
 	e    *Engine
+	h    *handler
 	turn turn
 
+	instead []byte // the body of the error packet that is to be sent in the place of vitess's (ComStmtExecute)
 	swallow bool   // the next packet is not to be sent (tellMidway)
 	packet  []byte // what there is of it
 }
@@ -361,6 +404,12 @@ type countedConn struct {
 func (c *countedConn) Write(p []byte) (int, error) {
 	if c.swallow {
 		return c.swallowed(p)
+	}
+	if c.instead != nil && len(p) > 4 && p[4] == mysql.ErrPacket {
+		own := packet(p[3], c.instead)
+		c.instead = nil
+		_, err := c.Conn.Write(own)
+		return len(p), err
 	}
 	return c.Conn.Write(p)
 }

@@ -35,6 +35,9 @@ type statement struct {
 	scanLocks uint64       // scanLocksVariable
 	env       *expr.Env    // see environment
 	envOf     *sql.Context // for which env was made
+
+	explainJSON bool // EXPLAIN FORMAT=JSON
+	tookFile    bool // the client has sent the file of LOAD DATA LOCAL: it is not asked for it again
 }
 
 // rememberRowID notes under which row id a row of a keyless table was read: an update or a delete names the row by its
