@@ -169,6 +169,9 @@ func secondsOf(env *Env, v Value) (whole int64, nanos int32, ok bool) {
 	return splitDecimal(d)
 }
 
+// exact calculates with decimals of MySQL's size.
+var exact = apd.Context{Precision: 100, MaxExponent: 1000, MinExponent: -1000, Rounding: apd.RoundHalfUp}
+
 // splitDecimal is secondsOf for a decimal.
 func splitDecimal(d *apd.Decimal) (whole int64, nanos int32, ok bool) {
 	var n, integral, rest apd.Decimal
