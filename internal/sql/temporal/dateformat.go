@@ -1,5 +1,7 @@
 package temporal
 
+import "strconv"
+
 // The names of lc_time_names = 'en_US'.
 var (
 	monthNames = [12]string{
@@ -157,6 +159,9 @@ func appendDayPart(b []byte, d DateTime, spec byte) ([]byte, bool) {
 	case 'D':
 		return append(appendPadded(b, d.Day(), 1), ordinal(d.Day())...), true
 	case 'j':
+		if n := DayOfYear(d); n < 0 { // a month of zero: MySQL writes the sign among the three characters
+			return strconv.AppendInt(b, int64(n), 10), true
+		}
 		return appendPadded(b, DayOfYear(d), 3), true
 	case 'U', 'u', 'V', 'v':
 		week, _ := Week(d, weekMode(spec))
