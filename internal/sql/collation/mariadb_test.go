@@ -1,0 +1,90 @@
+package collation
+
+import (
+	"database/sql"
+	"fmt"
+	"math/rand"
+	"os"
+	"strings"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql" // the driver
+)
+
+// theirs are MariaDB's names of what MySQL calls otherwise, or names alike but means otherwise.
+var theirs = map[string]string{"utf8mb4_croatian_ci": "utf8mb4_croatian_mysql561_ci", "utf8mb3_croatian_ci": "utf8mb3_croatian_mysql561_ci"}
+
+// TestAgainstMariaDB compares with a MariaDB 10.11 the collations that it has too: set COLLATION_MARIADB to a data source name, like
+// root@unix(/run/mysqld/mysqld.sock)/test. Comparison, LIKE, LOCATE, UPPER and LOWER.
+func TestAgainstMariaDB(t *testing.T) {
+	dsn := os.Getenv("COLLATION_MARIADB")
+	if dsn == "" {
+		t.Skip("COLLATION_MARIADB is not set")
+	}
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("SET NAMES utf8mb4"); err != nil {
+		t.Fatal(err)
+	}
+	compared, faults := 0, 0
+	for _, c := range supported() {
+		name := c.Name
+		if n := theirs[name]; n != "" {
+			name = n
+		}
+		if c.modern() || c.Name == "binary" {
+			continue
+		}
+		r := rand.New(rand.NewSource(int64(c.ID)))
+		text := func(s string) string {
+			return fmt.Sprintf("CONVERT(_utf8mb4 0x%x USING %s) COLLATE %s", s, c.Charset.Name, name)
+		}
+		for range 40 {
+			var cols []string
+			var pairs [][2]string
+			for len(pairs) < 40 {
+				a, b := draw(r), draw(r)
+				if r.Intn(3) == 0 {
+					b = a + draw(r)
+				}
+				if _, ok := c.Charset.Valid(a); !ok || a == "" || b == "" {
+					continue
+				}
+				if _, ok := c.Charset.Valid(b); !ok {
+					continue
+				}
+				pairs = append(pairs, [2]string{a, b})
+				cols = append(cols, fmt.Sprintf("CONCAT_WS('/', STRCMP(%[1]s, %[2]s), %[1]s LIKE %[2]s, LOCATE(%[2]s, %[1]s), HEX(CONVERT(UPPER(%[1]s) USING utf8mb4)),"+
+					" HEX(CONVERT(LOWER(%[1]s) USING utf8mb4)))", text(a), text(b)))
+			}
+			got := make([]string, len(pairs))
+			ptrs := make([]any, len(pairs))
+			for i := range got {
+				ptrs[i] = &got[i]
+			}
+			if err := db.QueryRow("SELECT " + strings.Join(cols, ",")).Scan(ptrs...); err != nil {
+				t.Fatalf("%s: %v", c, err)
+			}
+			for i, p := range pairs {
+				like, at := 0, 0
+				if c.Like(p[0], p[1], '\\') {
+					like = 1
+				}
+				if n := c.Index(p[0], p[1]); n >= 0 {
+					at = c.Length(p[0][:n]) + 1
+				}
+				want := fmt.Sprintf("%d/%d/%d/%X/%X", c.Compare(p[0], p[1]), like, at, c.Upper(p[0]), c.Lower(p[0]))
+				if compared++; got[i] != want {
+					if faults++; faults < 40 {
+						t.Errorf("%s: %q, %q: MariaDB gives %s, this package %s", c, p[0], p[1], got[i], want)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d pairs, %d of them otherwise", compared, faults)
+}
