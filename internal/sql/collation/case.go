@@ -59,7 +59,7 @@ func (c *Collation) upper(r rune) rune {
 	case c.modern():
 		return since9(r, unicode.ToUpper(r))
 	}
-	return older(r, unicode.ToUpper(r), upperOlder)
+	return c.older("upper", r, unicode.ToUpper(r))
 }
 
 func (c *Collation) lower(r rune) rune {
@@ -82,7 +82,7 @@ func (c *Collation) lower(r rune) rune {
 	case c.modern():
 		return since9(r, unicode.ToLower(r))
 	}
-	return older(r, unicode.ToLower(r), lowerOlder)
+	return c.older("lower", r, unicode.ToLower(r))
 }
 
 // turkish says that i and ı are letters of their own.
@@ -110,16 +110,21 @@ func since9(r, to rune) rune {
 	return to
 }
 
-// older leaves out what the tables of MySQL's older collations do not have: they know the Basic Multilingual Plane of an older
-// Unicode.
-func older(r, to rune, table map[rune]rune) rune {
-	if own, ok := table[r]; ok {
-		return own
+// older is the letter case of MySQL's older collations: they know an older Unicode, without characters beyond the Basic
+// Multilingual Plane but, in *_unicode_520_ci, those of Deseret.
+func (c *Collation) older(function string, r, to rune) rune {
+	version := "400"
+	if strings.Contains(c.Name, "_520_") {
+		version = "520"
 	}
 	if r > 0xffff {
+		if version == "520" && 0x10400 <= r && r <= 0x1044f {
+			return to
+		}
 		return r
 	}
-	return to
+	if page := sharedTable(function + version).pages[r>>8]; page != nil && page[r&0xff] != implied {
+		return rune(element(page[r&0xff]).primary())
+	}
+	return r
 }
-
-var upperOlder, lowerOlder map[rune]rune

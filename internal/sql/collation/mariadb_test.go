@@ -88,3 +88,38 @@ func TestAgainstMariaDB(t *testing.T) {
 	}
 	t.Logf("%d pairs, %d of them otherwise", compared, faults)
 }
+
+// TestLetterCaseAgainstMariaDB compares UPPER and LOWER of every character of the Basic Multilingual Plane.
+func TestLetterCaseAgainstMariaDB(t *testing.T) {
+	dsn := os.Getenv("COLLATION_MARIADB")
+	if dsn == "" {
+		t.Skip("COLLATION_MARIADB is not set")
+	}
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, name := range []string{"utf8mb4_general_ci", "utf8mb4_unicode_520_ci", "utf8mb4_turkish_ci", "latin1_swedish_ci"} {
+		c := Must(name)
+		rows, err := db.Query(fmt.Sprintf("SELECT seq, CONVERT(UPPER(CONVERT(x USING %[1]s) COLLATE %[2]s) USING utf8mb4), CONVERT(LOWER(CONVERT(x USING %[1]s)"+
+			" COLLATE %[2]s) USING utf8mb4) FROM (SELECT seq, CONVERT(CHAR(seq USING utf32) USING utf8mb4) AS x FROM seq_1_to_65533"+
+			" WHERE seq NOT BETWEEN 0xd800 AND 0xdfff) AS chars ORDER BY seq", c.Charset.Name, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var r rune
+			var upper, lower string
+			if err := rows.Scan(&r, &upper, &lower); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := c.Charset.Valid(string(r)); ok && (c.Upper(string(r)) != upper || c.Lower(string(r)) != lower) {
+				t.Errorf("%s: %U has %U and %U, here %U and %U", c, r, []rune(upper), []rune(lower), []rune(c.Upper(string(r))), []rune(c.Lower(string(r))))
+			}
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -14,7 +14,7 @@ type weigher struct {
 	codes  *coder
 	// simple says that no contraction can begin with any character, so each has its weights wherever it stands.
 	simple bool
-	reach  int // characters after the first of the longest contraction
+	reach  int            // characters after the first of the longest contraction
 	ascii  [3][128]uint16 // weights by level of the ASCII characters, if simple; 0: ignored, or looked up
 	known  [128]bool      // the weights are in ascii
 	// code is what a key has for an ASCII character, where that is one byte that depends on nothing else; 0: it is not.

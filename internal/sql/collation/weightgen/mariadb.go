@@ -62,6 +62,16 @@ func readMariaDB(dsn string) ([]section, error) {
 		x.entries = append(x.entries, more...)
 		out = append(out, x)
 	}
+	for _, table := range [][2]string{{"400", "utf8mb4_general_ci"}, {"520", "utf8mb4_unicode_520_ci"}} {
+		for _, function := range []string{"upper", "lower"} {
+			x, err := s.letterCase(function, table[1])
+			if err != nil {
+				return nil, err
+			}
+			x.name = function + table[0]
+			out = append(out, x)
+		}
+	}
 	for _, name := range strings.Fields("ascii_general_ci latin1_german1_ci latin1_swedish_ci latin1_danish_ci latin1_german2_ci latin1_bin" +
 		" latin1_general_ci latin1_general_cs latin1_spanish_ci") {
 		x, err := s.bytes(name)
@@ -224,5 +234,26 @@ func (s source) bytes(name string) (section, error) {
 		}
 	}
 	slices.SortFunc(out.entries, func(a, b entry) int { return int(a.chars[0] - b.chars[0]) })
+	return out, rows.Err()
+}
+
+// letterCase reads which characters of the Basic Multilingual Plane a function changes; what they become is the primary weight.
+func (s source) letterCase(function, collation string) (section, error) {
+	out := section{scheme: 'i'}
+	rows, err := s.Query(fmt.Sprintf("SELECT seq, CONV(HEX(CONVERT(%s(CONVERT(CHAR(seq USING utf32) USING utf8mb4) COLLATE %s) USING utf32)),16,10)"+
+		" FROM seq_1_to_65535 WHERE seq NOT BETWEEN 0xd800 AND 0xdfff ORDER BY seq", function, collation))
+	if err != nil {
+		return out, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var from, to rune
+		if err := rows.Scan(&from, &to); err != nil {
+			return out, err
+		}
+		if from != to {
+			out.entries = append(out.entries, entry{[]rune{from}, []element{{primary: uint16(to)}}})
+		}
+	}
 	return out, rows.Err()
 }
