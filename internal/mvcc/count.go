@@ -17,8 +17,8 @@ func (v *View) Count(s kv.Span, b *Budget, g *kv.Grouping) (groups kv.Rows, read
 	if s.Empty() || b.spent() {
 		return v.Scan(s, b, false)
 	}
-	laid, err := v.passedOver(keys.LockSpan(s))
-	if err != nil {
+	laid, crowded, err := v.passedOver(keys.LockSpan(s))
+	if err != nil || crowded {
 		return kv.Rows{}, kv.Span{}, err
 	}
 	if laid {
@@ -35,30 +35,51 @@ func (v *View) Count(s kv.Span, b *Budget, g *kv.Grouping) (groups kv.Rows, read
 	})
 }
 
-// passedOver reports whether the lock table has intents in a span that a scan passes over although they are at or below its
-// limit: the reader's own, and others of which it knows more than they say.
-func (v *View) passedOver(locks kv.Span) (bool, error) {
+// passedOver looks at the lock table of a span before anything is counted. laid: it has intents that a scan passes over although
+// they are at or below its limit: the reader's own, those of decided transactions (Finished), and others of which it knows more than
+// they say. crowded: there are as many in the way as one evaluation reports; these are in Intents, and nothing need be counted
+// before they are dealt with. (Found after counting, they would have all rows counted again for each so many.)
+func (v *View) passedOver(locks kv.Span) (laid, crowded bool, err error) {
 	v.it.SetBounds(storage.Span(locks))
+	var inTheWay []Found
 	for valid := v.it.First(); valid; valid = v.it.Next() {
 		stored, err := v.it.ValueAndErr()
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		in, err := decodeIntent(stored)
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		if in.Txn == v.o.Txn {
-			return true, nil
+			return true, false, nil
 		}
-		if v.o.Limit.Less(in.TS) || v.inTheWay(&in) {
+		if v.o.Limit.Less(in.TS) {
+			continue
+		}
+		if _, decided := v.o.Finished[in.Txn]; decided {
+			return true, false, nil
+		}
+		if v.inTheWay(&in) {
+			if v.o.MaxIntents == 0 {
+				continue
+			}
+			k, _, err := storage.Decode(v.it.Key())
+			if err != nil {
+				return false, false, err
+			}
+			inTheWay = append(inTheWay, Found{Key: v.mem.copy(keys.LockedKey(k)), Intent: in})
+			if len(inTheWay)+len(v.Intents) >= v.o.MaxIntents {
+				v.Intents = append(v.Intents, inTheWay...)
+				return false, true, nil
+			}
 			continue
 		}
 		if pushed, ok := v.o.Pushed[in.Txn]; !ok || pushed.LessEq(v.o.TS) {
-			return true, nil
+			return true, false, nil
 		}
 	}
-	return false, v.it.Error()
+	return false, false, v.it.Error()
 }
 
 // countRows counts rows that are there.

@@ -137,13 +137,12 @@ func (r *Replica) newConflicts() *conflict.Waits {
 	return conflict.New(conflict.Options{
 		RT: o.RT, Limit: o.RequestLimit, Pushes: r.store.pushes, Through: o.ReadThrough,
 		Resolve: func(q *kv.ResolveRequest) error {
-			var none *conflict.Request
-			resp, _ := r.attempt(&kv.Request{Range: r.id, Resolve: q}, &none, nil) // resolving meets no conflicts
-			if resp.Err != nil {
-				return resp.Err
+			if kerr := r.resolveMet(q); kerr != nil {
+				return kerr
 			}
 			return nil
 		},
+		Behind: r.resolveBehind,
 	})
 }
 

@@ -32,6 +32,7 @@ type Store struct {
 	sieve    mvcc.Sieve // of all ranges' intents and records
 	pushes   *conflict.Pushes
 	copies   *copies
+	behind   behindList
 	applying atomic.Int64 // when the oldest batch that is on its way into state began (stall.go)
 
 	stop    atomic.Bool

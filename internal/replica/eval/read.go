@@ -145,8 +145,8 @@ func readSpans(v *mvcc.View, q *kv.ReadRequest, resp *kv.ReadResponse, reads *Re
 		} else {
 			rows, read, err = v.Scan(s, &budget, q.Reverse)
 		}
-		if err != nil || v.Uncertain != nil {
-			return err
+		if err != nil || v.Uncertain != nil || len(v.Intents) >= MaxConflicts {
+			return err // of no use: what is in the way goes first
 		}
 		resp.Rows[i] = rows
 		if !read.Empty() {

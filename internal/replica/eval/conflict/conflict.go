@@ -10,7 +10,10 @@
 //	W4  A transaction is passed over only if its record, asked after the intent was met, said pending, and it is bound
 //	    to commit above the read; or if it is known, from whenever, not to commit at or below the read's limit (push.go).
 //	    One whose record is staged is neither: it may be committed.
-//	W5  What is decided stays so: a read may take the intents of a decided transaction for what they will become.
+//	W5  What is decided stays so: a read may take the intents of a decided transaction for what they will become, and that a
+//	    transaction is decided need be asked once.
+//	W6  A request that has met many intents of a decided transaction, and cannot read through them, has all of them resolved
+//	    that lie in what is left of its spans, and not as many as one evaluation reports.
 //
 //	evaluate ─▶ intents in the way ─▶ Watch, release latches ─▶ Clear: wait ─▶ push ─┬─ finished: resolve ───▶ again
 //	    ▲                                                                            ├─ pushed: pass over ───▶ again
@@ -19,6 +22,7 @@ package conflict
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,8 +37,12 @@ type Options struct {
 	RT rt.Runtime
 	// Pushes are the node's: they ask the range of a transaction's record, and may block.
 	Pushes *Pushes
-	// Resolve makes intents of this range go, as the status says. It may block, and takes the latches itself.
+	// Resolve makes intents of this range go, as the status says. It may block, and takes the latches itself. With spans it may
+	// leave a part.
 	Resolve func(*kv.ResolveRequest) error
+	// Behind is told of many intents in these spans that a read has read through: nobody may be about to resolve them. coord
+	// is the process that should. It does not block. Nil: nobody is told.
+	Behind func(q *kv.ResolveRequest, coord kv.Process)
 
 	// First is the wait before the first push; default 5 ms. Shorter: more pushes that were not needed. Longer: more
 	// latency where coordinators are gone.
@@ -110,6 +118,7 @@ type Request struct {
 	w       *Waits
 	who     eval.Who
 	reads   bool // plainly: others could not do with Finished
+	spans   []kv.Span
 	begun   time.Duration
 	limit   time.Duration
 	waiting []*group
@@ -128,8 +137,29 @@ func (w *Waits) Request(q *kv.Request) *Request {
 	if q.Write != nil && q.Write.Wait > 0 {
 		limit = min(limit, q.Write.Wait)
 	}
-	return &Request{w: w, who: eval.Requester(q), reads: q.Read != nil && q.Read.Lock == nil, begun: w.o.RT.Now(), limit: limit,
+	r := &Request{w: w, who: eval.Requester(q), reads: q.Read != nil && q.Read.Lock == nil, begun: w.o.RT.Now(), limit: limit,
 		Pushed: map[kv.TxnID]clock.Timestamp{}}
+	switch {
+	case q.Read != nil:
+		r.spans = q.Read.Spans
+	case q.Refresh != nil:
+		r.spans = q.Refresh.Spans
+	}
+	return r
+}
+
+// from is what is left of the request's spans at the first of these keys. An evaluation goes through them in order.
+func (r *Request) from(ks []kv.Key) (left []kv.Span) {
+	first := slices.MinFunc(ks, kv.Key.Compare)
+	for _, s := range r.spans {
+		if s.Start.Less(first) {
+			s.Start = first
+		}
+		if !s.Empty() {
+			left = append(left, s)
+		}
+	}
+	return left
 }
 
 // Watch takes the conflicts that an evaluation reported. It does not block (W1).
@@ -208,6 +238,12 @@ func (r *Request) Glance() (held []kv.Key, err error) {
 // passOver passes over what it is known that it may be passed over, without asking, and returns the rest.
 func (r *Request) passOver() (left []*group) {
 	for _, g := range r.waiting {
+		if r.manyOf(g) {
+			if st := r.w.o.Pushes.decided(g.Intent.Txn); st != nil { // W5
+				r.readThrough(g, st)
+				continue
+			}
+		}
 		if g.Kind == kv.PushTimestamp {
 			if floor, ok := r.w.o.Pushes.known(g.Intent.Txn, g.Limit); ok {
 				r.Pushed[g.Intent.Txn] = floor // W4
@@ -237,15 +273,21 @@ func (r *Request) round() (pending []*group, err error) {
 				return nil, err
 			}
 			pending = append(pending, g)
-		case a.status.State.Final() && r.reads && len(g.keys) >= r.w.o.Through && !r.throughs(g.Intent.Txn):
-			if r.Finished == nil {
-				r.Finished = map[kv.TxnID]kv.TxnStatus{}
+		case a.status.State.Final() && r.manyOf(g):
+			r.w.o.Pushes.remember(g.Intent.Txn, a.status)
+			r.readThrough(g, a.status)
+			if r.w.o.Behind != nil {
+				r.w.o.Behind(&kv.ResolveRequest{Txn: g.Intent.Txn, Status: *a.status, Spans: r.from(g.keys)}, g.Intent.Coord)
 			}
-			r.Finished[g.Intent.Txn] = *a.status // W5
-			g.gone.Fire()
 		case a.status.State.Final():
-			err := r.w.o.Resolve(&kv.ResolveRequest{Txn: g.Intent.Txn, Status: *a.status, Keys: g.keys})
-			if err != nil {
+			q := &kv.ResolveRequest{Txn: g.Intent.Txn, Status: *a.status, Keys: g.keys}
+			if len(g.keys) >= r.w.o.Through {
+				q.Spans = r.from(g.keys) // W6
+				q.Keys = slices.DeleteFunc(slices.Clone(g.keys), func(k kv.Key) bool {
+					return slices.ContainsFunc(q.Spans, func(s kv.Span) bool { return s.Contains(k) })
+				})
+			}
+			if err := r.w.o.Resolve(q); err != nil {
 				return nil, err
 			}
 			g.gone.Fire()
@@ -284,6 +326,19 @@ func (r *Request) pushAll(ask []*group) []answer {
 		tasks.Wait(rt.Forever) // Push has a limit of its own
 	}
 	return answers
+}
+
+// manyOf reports whether the request reads through a transaction's intents, if that is decided.
+func (r *Request) manyOf(g *group) bool {
+	return r.reads && len(g.keys) >= r.w.o.Through && !r.throughs(g.Intent.Txn)
+}
+
+func (r *Request) readThrough(g *group, st *kv.TxnStatus) {
+	if r.Finished == nil {
+		r.Finished = map[kv.TxnID]kv.TxnStatus{}
+	}
+	r.Finished[g.Intent.Txn] = *st // W5
+	g.gone.Fire()
 }
 
 // throughs reports whether the request reads through the intents of a transaction already. If it meets them all the same it

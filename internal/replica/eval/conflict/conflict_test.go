@@ -260,3 +260,43 @@ func TestReadersSharePushes(t *testing.T) {
 		t.Errorf("%d more pushes for a higher limit", pushes-before)
 	}
 }
+
+// Who meets many intents of a decided transaction reads through them, and the next that does need not ask (W5). One that cannot read
+// through has all of them resolved that lie in the rest of its spans (W6), not only those that the evaluation has reported.
+func TestManyIntents(t *testing.T) {
+	w := newWorld()
+	w.w.o.Through = 2
+	w.w.o.Resolve = func(q *kv.ResolveRequest) error {
+		w.note("resolve %s in %s and on %s", q.Txn[:1], q.Spans, q.Keys)
+		return nil
+	}
+	w.w.o.Behind = func(q *kv.ResolveRequest, coord kv.Process) { w.note("behind %s in %s", q.Txn[:1], q.Spans) }
+	w.answer = func(*kv.PushRequest) (*kv.TxnStatus, error) {
+		return &kv.TxnStatus{State: kv.Committed, CommitTS: ts(12)}, nil
+	}
+	list := []eval.Conflict{met("k", "A", kv.PushTimestamp, false), met("l", "A", kv.PushTimestamp, false)}
+	spans := []kv.Span{{Start: kv.Key("a"), End: kv.Key("c")}, {Start: kv.Key("d"), End: kv.Key("n")}, {Start: kv.Key("p"), End: kv.Key("q")}}
+	for _, q := range []*kv.ReadRequest{
+		{Txn: kv.TxnID{'R'}, Start: ts(5), Spans: spans},
+		{Txn: kv.TxnID{'S'}, Start: ts(5), Spans: spans},
+		{Txn: kv.TxnID{'T'}, Start: ts(5), Spans: spans, Lock: &kv.ReadLock{}},
+	} {
+		done := false
+		w.loop.At(w.loop.Now(), func() {
+			w.r.Go("request", func() {
+				req := w.w.Request(&kv.Request{Read: q})
+				req.Watch(list)
+				if err := req.Clear(); err != nil {
+					t.Error(err)
+				}
+				w.note("again, through %d", len(req.Finished))
+				done = true
+			})
+		})
+		if !w.loop.Run(time.Minute, func() bool { return done }) {
+			t.Fatal("it waits for ever")
+		}
+	}
+	w.expect(t, `6ms push A, 6ms behind A in [["k","n") ["p","q")], 6ms again, through 1, 6ms again, through 1, `+
+		`13ms push A, 13ms resolve A in [["k","n") ["p","q")] and on [], 13ms again, through 0`)
+}

@@ -12,7 +12,7 @@ import (
 // Pushes are the questions of one node about transactions that are in the way of reads. A transaction that writes what
 // many read is met by all of them at once; they share what one of them is told, as far as it is true for good:
 //
-//	Q1  A status that is final is.
+//	Q1  A status that is final is. Those of large transactions are remembered: their intents are met again and again.
 //	Q2  "Pending, and will not commit at or below P" is about the part up to P, whatever becomes of the transaction later.
 //	    A request may rely on that if all it has to observe is at or below P (its limit, not only where it reads): what
 //	    the transaction does above P is none of its business.
@@ -28,14 +28,19 @@ type Pushes struct {
 	flights map[kv.TxnID]*flight // never iterated, and the next two neither
 	// young and old are two generations of Q2, by transaction, so that memory is bounded.
 	young, old map[kv.TxnID]clock.Timestamp
+	// finals are two generations of Q1.
+	finals, oldFinals map[kv.TxnID]*kv.TxnStatus
 }
 
 // Ahead is how far above a fresh reading a read of `wait` ordering pushes what is in its way. Longer: fewer pushes. The
 // transaction may have to wait as much longer before it is acknowledged.
 const Ahead = 3 * time.Millisecond
 
-// maxKnown bounds a generation.
-const maxKnown = 4096
+// maxKnown bounds a generation, maxFinals one of Q1: a status may hold a list of what was taken back.
+const (
+	maxKnown  = 4096
+	maxFinals = 64
+)
 
 // Lasting is how long ago an intent was laid whose transaction is not about to finish: a large one. It is pushed at once.
 const Lasting = 200 * time.Millisecond
@@ -54,7 +59,28 @@ type flight struct {
 // NewPushes makes the pushes of a node. push asks the range of the transaction's record, and may block; now reads the
 // clock.
 func NewPushes(r rt.Runtime, now func() (clock.Interval, error), push func(*kv.PushRequest) (*kv.TxnStatus, error)) *Pushes {
-	return &Pushes{rt: r, push: push, now: now, flights: map[kv.TxnID]*flight{}, young: map[kv.TxnID]clock.Timestamp{}}
+	return &Pushes{rt: r, push: push, now: now, flights: map[kv.TxnID]*flight{}, young: map[kv.TxnID]clock.Timestamp{},
+		finals: map[kv.TxnID]*kv.TxnStatus{}}
+}
+
+// decided returns what a transaction is known to have come to; nil: it is not known (Q1).
+func (p *Pushes) decided(id kv.TxnID) *kv.TxnStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if st := p.finals[id]; st != nil {
+		return st
+	}
+	return p.oldFinals[id]
+}
+
+// remember keeps a final status.
+func (p *Pushes) remember(id kv.TxnID, st *kv.TxnStatus) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.finals) >= maxFinals {
+		p.oldFinals, p.finals = p.finals, map[kv.TxnID]*kv.TxnStatus{}
+	}
+	p.finals[id] = st
 }
 
 // known returns what the transaction is known to commit above, if that is above the limit (Q2).
