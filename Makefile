@@ -44,7 +44,7 @@ BEFORE   ?=
 PARTS    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-sql sim-hashes sim-controls e2e failover bench bench-thesis bench-map bench-txn evidence clean
+.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-sql sim-hashes sim-controls sql-diff e2e failover bench bench-thesis bench-map bench-txn evidence clean
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,14 @@ sim-sql: ## simulated clusters under SQL: SEEDS=n FIRST=n
 
 sim-controls: ## break each rule on purpose, over SEEDS=20 seeds, and show which find it
 	CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun -controls -seeds $(SEEDS)
+
+# make sql-diff: FAMILY= (all), SEEDS, FIRST, REFERENCE=host:port or a mysqld or mariadbd to start (the one installed), OUT= a file for the report.
+FAMILY    ?=
+REFERENCE ?=
+OUT       ?=
+
+sql-diff: build ## generated statements on MySQL or MariaDB and on Longitude: FAMILY= SEEDS=n FIRST=n REFERENCE=addr-or-binary OUT=file
+	CGO_ENABLED=0 $(GO) run ./internal/sqldiff/sqldiffrun -binary $(BIN) -family '$(FAMILY)' -seeds $(SEEDS) -first $(FIRST) -reference '$(REFERENCE)' -out '$(OUT)' $(ARGS)
 
 e2e: build ## start three real processes, kill them in turn under load, and look for anything lost
 	LONGITUDE_BIN=$(CURDIR)/$(BIN) CGO_ENABLED=0 $(GO) test -timeout 20m -count=1 -tags $(TAGS) ./e2e
