@@ -23,19 +23,29 @@ var _ sql.Parser = parser{}
 // ParseSimple implements sql.Parser.
 func (p parser) ParseSimple(query string) (sqlparser.Statement, error) {
 	s, err := p.MysqlParser.ParseSimple(query)
+	if err != nil {
+		if q, ok := moreSyntax(query); ok {
+			s, err = p.MysqlParser.ParseSimple(q)
+		}
+	}
 	return rewriteStatement(s, err)
 }
 
 // Parse implements sql.Parser.
 func (p parser) Parse(ctx *sql.Context, query string, multi bool) (sqlparser.Statement, string, string, error) {
-	s, parsed, rest, err := p.MysqlParser.Parse(ctx, query, multi)
-	s, err = rewriteStatement(s, err)
-	return s, parsed, rest, err
+	return p.ParseWithOptions(ctx, query, ';', multi, sql.LoadSqlMode(ctx).ParserOptions())
 }
 
 // ParseWithOptions implements sql.Parser.
 func (p parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o sqlparser.ParserOptions) (sqlparser.Statement, string, string, error) {
 	s, parsed, rest, err := p.MysqlParser.ParseWithOptions(ctx, query, delimiter, multi, o)
+	if err != nil && delimiter == ';' {
+		if q, ok := moreSyntax(query); ok {
+			if s2, parsed2, rest2, err2 := p.MysqlParser.ParseWithOptions(ctx, q, delimiter, multi, o); err2 == nil {
+				s, parsed, rest, err = s2, parsed2, rest2, nil
+			}
+		}
+	}
 	s, err = rewriteStatement(s, err)
 	return s, parsed, rest, err
 }
@@ -43,6 +53,13 @@ func (p parser) ParseWithOptions(ctx context.Context, query string, delimiter ru
 // ParseOneWithOptions implements sql.Parser.
 func (p parser) ParseOneWithOptions(ctx context.Context, query string, o sqlparser.ParserOptions) (sqlparser.Statement, int, error) {
 	s, end, err := p.MysqlParser.ParseOneWithOptions(ctx, query, o)
+	if err != nil {
+		if q, ok := moreSyntax(query); ok {
+			if s2, end2, err2 := p.MysqlParser.ParseOneWithOptions(ctx, q, o); err2 == nil {
+				s, end, err = s2, len(query)-(len(q)-end2), nil // what follows the statement is the same in both
+			}
+		}
+	}
 	s, err = rewriteStatement(s, err)
 	return s, end, err
 }

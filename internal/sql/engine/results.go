@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
+	"github.com/longitude-db/longitude/internal/sql/number"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 )
 
@@ -67,8 +68,23 @@ func (c *resultColumn) value(ctx *sql.Context, l *layout, d rowcodec.Datum, plai
 	if err != nil {
 		return sqltypes.Value{}, buf, err
 	}
-	out, err := c.typ.SQL(ctx, nil, v)
+	out, err := wireValue(ctx, c.typ, v)
 	return out, buf, err
+}
+
+// wireValue is a value as it is sent. Approximate numbers are written as MySQL writes them (1e20, not 1e+20).
+func wireValue(ctx *sql.Context, t sql.Type, v any) (sqltypes.Value, error) {
+	switch v := v.(type) {
+	case float64:
+		if t.Type() == sqltypes.Float64 {
+			return sqltypes.MakeTrusted(sqltypes.Float64, []byte(number.FormatDouble(v))), nil
+		}
+	case float32:
+		if t.Type() == sqltypes.Float32 {
+			return sqltypes.MakeTrusted(sqltypes.Float32, []byte(number.FormatFloat(v))), nil
+		}
+	}
+	return t.SQL(ctx, nil, v)
 }
 
 // plainResults reports whether texts are sent as they are kept.

@@ -58,7 +58,7 @@ func (r *rowSender) values(sc *sql.Context, row sql.Row) ([]sqltypes.Value, erro
 			}
 		}
 		var err error
-		if out[i], err = t.SQL(sc, nil, v); err != nil {
+		if out[i], err = wireValue(sc, t, v); err != nil {
 			return nil, err
 		}
 	}
