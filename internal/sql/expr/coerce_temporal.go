@@ -58,38 +58,56 @@ func packedDatetime(d temporal.DateTime, fsp int) Value { return Packed(KindDate
 func packedTime(t temporal.Duration, fsp int) Value { return Packed(KindTime, int64(t), fsp) }
 
 // dateOf reads a value, not NULL, as a date or datetime. A TIME is one of the current date. If it has none that mode allows, the
-// reading is not OK, and there was a warning.
+// reading is not OK, and there was a warning. Texts, and only those, heed NO_ZERO_DATE in whatever they are read for.
 func dateOf(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
+	mode |= env.readMode()
+	if (v.kind == KindText || v.kind == KindBytes) && env.Mode&NoZeroDate != 0 {
+		mode |= temporal.NoZeroDate
+	}
+	r, err := readDate(env, v, mode)
+	if err != nil || r.OK() && r.Faults == 0 {
+		return r, err
+	}
+	switch v.kind {
+	case KindDate, KindDatetime, KindTime:
+		return r, nil // NULL without a warning
+	}
+	s, err := ToText(env, numberOf(v))
+	if err != nil {
+		return r, err
+	}
+	return r, warnDate(env, s, r)
+}
+
+// readDate is dateOf without warnings.
+func readDate(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
 	switch v.kind {
 	case KindDate, KindDatetime:
 		r := temporal.Reading{Kind: temporal.KindDateTime, DateTime: temporal.DateTime(v.n), FSP: v.Fsp()}
 		if v.kind == KindDate {
 			r.Kind = temporal.KindDate
 		}
-		if temporal.CheckDate(r.DateTime, mode|temporal.InvalidDates) != 0 {
-			r.Kind = temporal.None
+		if f := temporal.CheckDate(r.DateTime, mode); f != 0 {
+			return temporal.Reading{Faults: f}, nil
 		}
 		return r, nil
 	case KindTime:
 		d, f := temporal.Duration(v.n).OnDate(env.now())
-		r := temporal.Reading{Kind: temporal.KindDateTime, DateTime: d, FSP: v.Fsp()}
 		if f != 0 {
-			r.Kind = temporal.None
+			return temporal.Reading{Faults: temporal.OutOfRange}, nil
 		}
-		return r, nil
+		return temporal.Reading{Kind: temporal.KindDateTime, DateTime: d, FSP: v.Fsp()}, nil
 	case KindInt, KindUint, KindBit, KindFloat, KindDecimal:
-		return dateOfNumber(env, v, mode|env.readMode())
+		if n, nanos, ok := secondsOf(env, v); ok {
+			return temporal.FromNumber(n, nanos, mode), nil
+		}
+		return temporal.Reading{Faults: temporal.Truncated}, nil
 	}
 	s, err := ToText(env, v)
 	if err != nil {
 		return temporal.Reading{}, err
 	}
-	mode |= env.readMode()
-	if env.Mode&NoZeroDate != 0 {
-		mode |= temporal.NoZeroDate
-	}
-	r := temporal.ParseDateTime(s, mode).ToZone(env.zone())
-	return r, warnDate(env, s, r)
+	return temporal.ParseDateTime(s, mode).ToZone(env.zone()), nil
 }
 
 // warnDate warns of a text or a number that is no date, or of which a part was not used.
@@ -97,8 +115,6 @@ func warnDate(env *Env, s string, r temporal.Reading) error {
 	switch {
 	case !r.OK():
 		return env.StrictOrWarn(1292, "22007", "Incorrect datetime value: '%s'", clip(s))
-	case r.Faults == 0:
-		return nil
 	case r.Kind == temporal.KindDate:
 		return env.StrictOrWarn(1292, "22007", "Truncated incorrect date value: '%s'", clip(s))
 	}
@@ -116,21 +132,6 @@ func clip(s string) string {
 		end--
 	}
 	return s[:end]
-}
-
-func dateOfNumber(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
-	var r temporal.Reading
-	if n, nanos, ok := secondsOf(env, v); ok {
-		r = temporal.FromNumber(n, nanos, mode)
-	}
-	if r.OK() && r.Faults == 0 {
-		return r, nil
-	}
-	s, err := ToText(env, numberOf(v))
-	if err != nil {
-		return r, err
-	}
-	return r, warnDate(env, s, r)
 }
 
 // numberOf is a bit or hexadecimal literal as the number that it is.
@@ -193,24 +194,33 @@ func splitDecimal(d *apd.Decimal) (whole int64, nanos int32, ok bool) {
 // timeOf reads a value, not NULL, as a TIME: the Duration of the reading. A text of date and time gives KindDateTime and the
 // time of day, other dates KindTime. If it is none, the reading is not OK, and there was a warning.
 func timeOf(env *Env, v Value) (temporal.Reading, error) {
+	r, err := readTime(env, v)
+	if err != nil || r.OK() && r.Faults == 0 {
+		return r, err
+	}
+	s, err := ToText(env, numberOf(v))
+	if err != nil {
+		return r, err
+	}
+	return r, warnTime(env, s)
+}
+
+// readTime is timeOf without warnings.
+func readTime(env *Env, v Value) (temporal.Reading, error) {
 	switch v.kind {
 	case KindTime:
 		return temporal.Reading{Kind: temporal.KindTime, Duration: temporal.Duration(v.n), FSP: v.Fsp()}, nil
 	case KindDate, KindDatetime:
 		return temporal.Reading{Kind: temporal.KindTime, Duration: temporal.DateTime(v.n).Clock(), FSP: v.Fsp()}, nil
 	case KindInt, KindUint, KindBit, KindFloat, KindDecimal:
-		var r temporal.Reading
-		if n, nanos, ok := secondsOf(env, v); ok {
-			r = temporal.TimeFromNumber(n, nanos, env.readMode())
+		n, nanos, ok := secondsOf(env, v)
+		if !ok {
+			n, nanos = 1<<62, 0
+			if negative(v) {
+				n = -n
+			}
 		}
-		if r.OK() && r.Faults == 0 {
-			return r, nil
-		}
-		s, err := ToText(env, numberOf(v))
-		if err != nil {
-			return r, err
-		}
-		return r, warnTime(env, s)
+		return temporal.TimeFromNumber(n, nanos, env.readMode()), nil
 	}
 	s, err := ToText(env, v)
 	if err != nil {
@@ -221,10 +231,7 @@ func timeOf(env *Env, v Value) (temporal.Reading, error) {
 		r = r.ToZone(env.zone())
 		r.Duration = r.DateTime.Clock()
 	}
-	if r.OK() && r.Faults == 0 {
-		return r, nil
-	}
-	return r, warnTime(env, s)
+	return r, nil
 }
 
 func warnTime(env *Env, s string) error {

@@ -145,11 +145,7 @@ func (r *sqlReader) primary() Node {
 		r.need("AS ")
 		to := r.castType()
 		r.need(")")
-		c := &Call{Name: "cast", Args: []Node{n}, Text: r.text}
-		if err := resolveCastTemporal(c, to); err != nil {
-			panic(err)
-		}
-		return c
+		return r.build("cast", to, n)
 	case "EXTRACT":
 		r.need("(")
 		unit := strings.ToUpper(r.word())
@@ -226,11 +222,14 @@ func (r *sqlReader) number() Node {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return &Lit{V: Int(n), T: TInt}
 	}
-	n, err := strconv.ParseUint(s, 10, 64)
+	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
+		return &Lit{V: Uint(n), T: TUint}
+	}
+	d, _, err := apd.NewFromString(s)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return &Lit{V: Uint(n), T: TUint}
+	return &Lit{V: Decimal(d), T: TDecimal(len(s), 0)}
 }
 
 func (r *sqlReader) castType() Type {
