@@ -88,6 +88,9 @@ func exprType(t sql.Type, coerc expr.Coercibility) expr.Type {
 		if s, ok := t.(sql.TypeWithCollation); ok {
 			collation = s.Collation()
 		}
+		if collation == sql.Collation_Unspecified { // a column of a table that is being made
+			collation = defaultCollation
+		}
 		if s, ok := t.(sql.StringType); ok {
 			out.Length = int(s.MaxCharacterLength())
 		}
