@@ -141,6 +141,9 @@ func (v *Vote) Step(now time.Duration) Judgement {
 // them. It does not know which of them are still fenced for what was.
 func (v *Vote) Guilty(now time.Duration) (nodes []uint32, why []string) {
 	v.forget(now)
+	if len(v.edges) == 0 {
+		return nil, nil // as nearly always
+	}
 	for _, n := range slices.Sorted(maps.Keys(v.heard)) {
 		if d := v.judge(n); d.majority() {
 			nodes, why = append(nodes, n), append(why, d.String())
@@ -183,6 +186,9 @@ func (v *Vote) Accusers(now time.Duration) []uint32 {
 
 func (v *Vote) judge(node uint32) count {
 	d := count{node: node, bench: len(v.heard)}
+	if len(v.edges) == 0 {
+		return d
+	}
 	for _, n := range slices.Sorted(maps.Keys(v.heard)) {
 		if _, ok := v.edges[[2]uint32{min(n, node), max(n, node)}]; ok && n != node {
 			d.accusers = append(d.accusers, n)

@@ -190,28 +190,32 @@ func (c *Cluster) beat(gossip bool) bool {
 		want = c.promises.want(now, c.trips.allowance(c.opts.RT.Now()))
 		c.trips.asked(want, c.opts.RT.Now())
 	}
-	nodes, first, alive, excluded := c.gossip.list(), c.gossip.first, 0, c.exclusions.list()
-	messages := make([]*kv.Message, 0, len(nodes))
-	for _, n := range nodes {
-		if c.aliveLocked(n.ID) {
+	ids, first, alive, excluded := c.gossip.order, c.gossip.first, 0, c.exclusions.list()
+	var nodes []kv.NodeInfo
+	if gossip {
+		nodes = c.gossip.list()
+	}
+	messages := make([]*kv.Message, 0, len(ids))
+	for _, id := range ids {
+		if c.aliveLocked(id) {
 			alive++
 		}
-		if n.ID == c.opts.Self.ID {
+		if id == c.opts.Self.ID {
 			continue
 		}
-		g := c.promises.given[n.ID]
+		g := c.promises.given[id]
 		lv := &kv.Liveness{Heartbeat: true, Granted: g.Until, Since: g.Since,
 			ClaimedEarliest: claimed.Earliest, ClaimedLatest: claimed.Latest, Disproved: disproved, Excluded: excluded}
-		if c.hearsLocked(n.ID) || c.opts.Unsafe.AskUnheard { // P8
+		if c.hearsLocked(id) || c.opts.Unsafe.AskUnheard { // P8
 			lv.Ask = want
 		}
 		if gossip {
 			lv.Nodes, lv.First = nodes, first
 		}
-		messages = append(messages, &kv.Message{To: n.ID, Liveness: lv})
+		messages = append(messages, &kv.Message{To: id, Liveness: lv})
 	}
 	c.mu.Unlock()
-	c.opts.Metrics.Known.Set(float64(len(nodes)))
+	c.opts.Metrics.Known.Set(float64(len(ids)))
 	c.opts.Metrics.Alive.Set(float64(alive))
 	for _, m := range messages {
 		m.Liveness.Closed = closed(m.To)
@@ -269,7 +273,10 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 	if supported {
 		c.trips.granted(m.From, lv.Granted, at)
 	}
-	nodes := c.gossip.list()
+	var nodes []kv.NodeInfo
+	if changed {
+		nodes = c.gossip.list()
+	}
 	c.mu.Unlock()
 	if changed && c.opts.NodesChanged != nil {
 		c.opts.NodesChanged(nodes)

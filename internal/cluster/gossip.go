@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -14,12 +13,13 @@ type gossip struct {
 	nodes map[kv.NodeID]kv.NodeInfo
 	heard map[kv.NodeID]time.Duration // when a node was last heard, on the runtime's clock
 	first *kv.RangeDescriptor
+	order []kv.NodeID // of all nodes
 }
 
 func newGossip(self kv.NodeInfo, known []kv.NodeInfo) *gossip {
 	g := &gossip{self: self.ID, nodes: map[kv.NodeID]kv.NodeInfo{}, heard: map[kv.NodeID]time.Duration{}}
 	g.learn(0, known)
-	g.nodes[self.ID] = self
+	g.put(self)
 	return g
 }
 
@@ -34,17 +34,26 @@ func (g *gossip) learn(from kv.NodeID, infos []kv.NodeInfo) (changed bool) {
 		case known && n.Started < old.Started, known && n.Started == old.Started && n.ID != from:
 			continue
 		}
-		g.nodes[n.ID] = n
+		g.put(n)
 		changed = changed || !known || n.Started > old.Started
 	}
 	return changed
 }
 
+// put keeps a description. Nodes are never taken out.
+func (g *gossip) put(n kv.NodeInfo) {
+	if _, known := g.nodes[n.ID]; !known {
+		i, _ := slices.BinarySearch(g.order, n.ID)
+		g.order = slices.Insert(g.order, i, n.ID)
+	}
+	g.nodes[n.ID] = n
+}
+
 // list returns all nodes in order of their ids.
 func (g *gossip) list() []kv.NodeInfo {
-	out := make([]kv.NodeInfo, 0, len(g.nodes))
-	for _, id := range slices.Sorted(maps.Keys(g.nodes)) {
-		out = append(out, g.nodes[id])
+	out := make([]kv.NodeInfo, len(g.order))
+	for i, id := range g.order {
+		out[i] = g.nodes[id]
 	}
 	return out
 }

@@ -93,7 +93,7 @@ func (c *Cluster) Update(fn func(*kv.NodeInfo)) {
 	n := c.gossip.nodes[c.opts.Self.ID]
 	fn(&n)
 	n.ID = c.opts.Self.ID
-	c.gossip.nodes[n.ID] = n
+	c.gossip.put(n)
 }
 
 // Add takes in nodes that were learned of otherwise: from a join.
