@@ -15,9 +15,9 @@
 package eventloop
 
 import (
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/longitude-db/longitude/internal/rt"
@@ -77,7 +77,7 @@ func (l *Loop) Run(limit time.Duration, done func() bool) bool {
 			l.step()
 			continue
 		}
-		if l.timers.Len() == 0 || l.timers[0].at > end {
+		if len(l.timers) == 0 || l.timers[0].at > end {
 			l.now = max(l.now, end)
 			return false
 		}
@@ -86,8 +86,8 @@ func (l *Loop) Run(limit time.Duration, done func() bool) bool {
 		if l.timers[0].at > l.now {
 			l.now, l.spun = l.timers[0].at, 0
 		}
-		for l.timers.Len() > 0 && l.timers[0].at <= l.now {
-			heap.Pop(&l.timers).(*timer).fire()
+		for len(l.timers) > 0 && l.timers[0].at <= l.now {
+			l.timers.pop().fire()
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (l *Loop) step() {
 	l.cur = nil
 	if t.co.fn == nil {
 		t.dead = true
-		delete(t.r.tasks, t)
+		t.r.drop(t)
 		l.retire(t.co)
 	}
 }
@@ -162,15 +162,14 @@ func (l *Loop) push(t *timer) {
 	l.seq++
 	t.seq = l.seq
 	t.at = max(t.at, l.now)
-	heap.Push(&l.timers, t)
+	l.timers.push(t)
 }
 
 func (l *Loop) cancel(t *timer) bool {
 	if t.index < 0 {
 		return false
 	}
-	heap.Remove(&l.timers, t.index)
-	t.index = -1
+	l.timers.remove(t)
 	return true
 }
 
@@ -179,7 +178,7 @@ type Runtime struct {
 	l     *Loop
 	name  string
 	dead  bool
-	tasks map[*task]struct{}
+	tasks []*task // that have not ended, in no order
 	order uint64
 
 	pausedUntil time.Duration
@@ -193,16 +192,29 @@ var _ rt.Runtime = (*Runtime)(nil)
 
 // Runtime makes a runtime; its name appears in traces.
 func (l *Loop) Runtime(name string) *Runtime {
-	return &Runtime{l: l, name: name, tasks: map[*task]struct{}{}}
+	return &Runtime{l: l, name: name}
 }
 
 type task struct {
 	r      *Runtime
 	name   string
 	id     uint64
+	index  int // in r.tasks
 	co     *coroutine
 	queued bool
 	dead   bool
+}
+
+// drop takes a task that has ended off the list.
+func (r *Runtime) drop(t *task) {
+	last := len(r.tasks) - 1
+	if last < t.index || r.tasks[t.index] != t {
+		return // the runtime was killed
+	}
+	r.tasks[t.index] = r.tasks[last]
+	r.tasks[t.index].index = t.index
+	r.tasks[last] = nil
+	r.tasks = r.tasks[:last]
 }
 
 type killed struct{}
@@ -218,7 +230,7 @@ func (r *Runtime) Go(name string, fn func()) {
 	r.order++
 	t := &task{r: r, name: name, id: r.order, co: r.l.coroutine()}
 	t.co.fn, t.co.task = fn, t
-	r.tasks[t] = struct{}{}
+	t.index, r.tasks = len(r.tasks), append(r.tasks, t)
 	r.l.makeReady(t)
 }
 
@@ -275,11 +287,8 @@ func (r *Runtime) Kill() {
 		return
 	}
 	r.dead = true
-	ts := make([]*task, 0, len(r.tasks))
-	for t := range r.tasks {
-		ts = append(ts, t)
-	}
-	sortTasks(ts) // unwinding runs deferred calls, so its order must not be a map's
+	ts := slices.Clone(r.tasks)
+	sortTasks(ts)
 	cur := r.l.cur
 	for _, t := range ts {
 		if t == cur {

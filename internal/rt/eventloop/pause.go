@@ -1,9 +1,6 @@
 package eventloop
 
-import (
-	"container/heap"
-	"time"
-)
+import "time"
 
 // Pause keeps the runtime's tasks from running until virtual time until (E4). A second pause can only extend the first.
 // It is called from the loop or from a task of another runtime.
@@ -62,7 +59,7 @@ func (r *Runtime) stand(until time.Duration) bool {
 			t.at += d
 		}
 	}
-	heap.Init(&r.l.timers)
+	r.l.timers.order()
 	return true
 }
 

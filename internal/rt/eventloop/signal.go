@@ -1,7 +1,6 @@
 package eventloop
 
 import (
-	"container/heap"
 	"slices"
 	"time"
 
@@ -53,40 +52,6 @@ func (s *signal) Wait(limit time.Duration) bool {
 		}
 	}
 	return s.fired
-}
-
-type timer struct {
-	at    time.Duration
-	seq   uint64
-	index int
-	of    *Runtime // whose clock it goes by; nil: the loop's
-	fire  func()
-}
-
-type timerHeap []*timer
-
-var _ heap.Interface = (*timerHeap)(nil)
-
-func (h timerHeap) Len() int { return len(h) }
-func (h timerHeap) Less(i, j int) bool {
-	return h[i].at < h[j].at || (h[i].at == h[j].at && h[i].seq < h[j].seq)
-}
-func (h timerHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-func (h *timerHeap) Push(x any) {
-	t := x.(*timer)
-	t.index = len(*h)
-	*h = append(*h, t)
-}
-func (h *timerHeap) Pop() any {
-	old := *h
-	t := old[len(old)-1]
-	old[len(old)-1] = nil
-	*h = old[:len(old)-1]
-	t.index = -1
-	return t
 }
 
 func sortTasks(ts []*task) {
