@@ -71,6 +71,13 @@ func (c *Cluster) Suspected(id kv.NodeID) bool {
 	return is && !c.opts.Unsafe.NoSuspicion
 }
 
+// Calm reports whether there is no evidence against any node: nothing by which an election would be hurried.
+func (c *Cluster) Calm() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.suspects) == 0 && len(c.exclusions.heard) == 0
+}
+
 // Reachable reports whether a node is alive and there is no evidence that a request to it would be in vain: a node that does
 // not hear us would never answer. It proves nothing; routing uses it.
 func (c *Cluster) Reachable(id kv.NodeID) bool {

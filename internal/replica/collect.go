@@ -12,11 +12,7 @@ const collectLimit = 256
 
 // runCollection removes the records of transactions that ended long ago, in the ranges that this node leads.
 func (s *Store) runCollection() {
-	for wake := s.opts.RT.Now() + s.opts.CollectInterval; !s.stopped(); s.opts.RT.Sleep(s.opts.Tick) {
-		if s.opts.RT.Now() < wake {
-			continue
-		}
-		wake = s.opts.RT.Now() + s.opts.CollectInterval
+	for s.rest(s.opts.CollectInterval) {
 		for _, r := range s.ranges.all() {
 			if _, ok := r.lease.holds(); !ok || s.stopped() {
 				continue

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"fmt"
+	"time"
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
@@ -41,9 +42,12 @@ func (r *Replica) run() {
 			r.end(rest)
 			return
 		}
-		if r.soft != told {
-			told = r.soft
+		if now := r.store.opts.RT.Now(); r.soft != told || r.ticked || now-r.told >= r.store.opts.Tick {
+			told, r.ticked, r.told = r.soft, false, now
 			r.tellStats()
+			r.untold.Store(false)
+		} else {
+			r.untold.Store(true) // the next tick sees to it
 		}
 		r.progress.turn.Store(0)
 	}
@@ -66,15 +70,17 @@ func (r *Replica) turn(evs []event) (rest []event, ok bool) {
 		if r.quarantined.Load() != nil {
 			return rest, false
 		}
-		if n := together(rest); n > 1 {
-			now := rest[:n]
-			rest = rest[n:]
+		now := rest[:max(1, together(rest))]
+		rest = rest[len(now):]
+		if _, ok := now[0].(*proposeEvent); ok {
+			r.proposals.submitting = now
+		}
+		if len(now) > 1 {
 			r.proposals.submitAll(now)
 		} else {
-			ev := rest[0]
-			rest = rest[1:]
-			ev.handle(r)
+			now[0].handle(r)
 		}
+		r.proposals.submitting = nil
 		r.observe()
 	}
 	for r.rn.HasReady() && !r.store.stopped() {
@@ -155,9 +161,26 @@ func (r *Replica) observe() {
 		r.handover = nil
 		r.log.Info("leads its range no more", "term", now.term)
 	}
-	if !r.leading() && now.lead != raft.None {
-		r.election.hear(r.store.opts.RT.Now())
+	switch {
+	case r.leading():
+		r.heard.Store(0)
+	case now.lead != raft.None:
+		r.hear()
 	}
+}
+
+// hear notes that the leader that this replica follows was heard.
+func (r *Replica) hear() {
+	now := r.store.opts.RT.Now()
+	r.election.hear(now)
+	r.heard.Store(int64(now))
+}
+
+// content reports whether a tick would change nothing: the replica follows a leader that it has heard lately, and has told how it
+// is. That holds while there is evidence against no node.
+func (r *Replica) content(now time.Duration) bool {
+	heard := time.Duration(r.heard.Load())
+	return heard != 0 && now-heard < r.store.opts.Silence && !r.untold.Load()
 }
 
 // send sends a message to another replica of the range.
@@ -212,8 +235,8 @@ func (r *Replica) receive(m *raftpb.Message, from kv.NodeID, since clock.Instant
 			return
 		}
 	case raftpb.MsgApp, raftpb.MsgHeartbeat, raftpb.MsgSnap:
-		if m.GetTerm() >= r.soft.term {
-			r.election.hear(r.store.opts.RT.Now())
+		if m.GetTerm() >= r.soft.term && !r.leading() {
+			r.hear()
 		}
 	case raftpb.MsgAppResp, raftpb.MsgHeartbeatResp:
 		if r.leading() && m.GetTerm() == r.soft.term && since != 0 {
@@ -234,7 +257,7 @@ func (r *Replica) over(giveUp bool) bool { return r.lease.over(giveUp) }
 type tick struct{}
 
 func (tick) handle(r *Replica) {
-	defer r.tellStats()
+	r.ticked = true
 	if r.leading() {
 		if r.store.Stalled() != "" || !r.hearsQuorum() {
 			return // stall.go, unheard.go
@@ -274,7 +297,7 @@ func (r *Replica) campaign() {
 	}
 }
 
-// tellStats shows where the replica is, with each tick. Tables and loops of the store read it.
+// tellStats shows where the replica is, after each tick. Tables and loops of the store read it.
 func (r *Replica) tellStats() {
 	first, _ := r.raftLog.FirstIndex()
 	last, _ := r.raftLog.LastIndex()

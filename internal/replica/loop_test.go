@@ -132,6 +132,43 @@ func TestTurnEndsWithAPanic(t *testing.T) {
 	}
 }
 
+// A panic while commands are proposed leaves none of them without an outcome, and nothing is said of what became of those that had none.
+func TestPanicWhileCommandsAreProposed(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		r, _ := turning(t)
+		r.store.opts.Quarantined = func(kv.RangeID, error) {}
+		outcomes := make([]*kv.Error, n)
+		var evs []event
+		for i := range n {
+			p := &proposal{cmd: command{Term: r.soft.term - 1, ID: uint64(i + 1)}, done: func(e *kv.Error) {
+				outcomes[i] = e
+				if i == n/2 {
+					panic("a bug")
+				}
+			}}
+			r.proposals.count.Add(1)
+			evs = append(evs, (*proposeEvent)(p))
+		}
+		before := r.proposals.count.Load()
+		rest, ok := r.turn(evs)
+		if ok || len(rest) != 0 || r.quarantined.Load() == nil {
+			t.Fatalf("%d commands: the turn went on (%t), left over %v", n, ok, rest)
+		}
+		for i, e := range outcomes {
+			want := kv.ErrUnavailable // its term is over
+			if i > n/2 {
+				want = kv.ErrAmbiguous
+			}
+			if e == nil || e.Code != want {
+				t.Errorf("command %d of %d ends with %v, want %s", i+1, n, e, want)
+			}
+		}
+		if left := r.proposals.count.Load(); left != before-int32(n) {
+			t.Errorf("%d commands were on their way, %d of them had an outcome, %d are left", before, n, left)
+		}
+	}
+}
+
 type unwinding struct{}
 
 func (unwinding) UnwindsTask() {}

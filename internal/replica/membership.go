@@ -111,8 +111,7 @@ func (r *Replica) matches() map[kv.ReplicaID]uint64 {
 
 // runPlacement gives ranges that this node leads the replicas that they lack.
 func (s *Store) runPlacement() {
-	for !s.stopped() {
-		s.opts.RT.Sleep(placementInterval)
+	for s.rest(placementInterval) {
 		for _, r := range s.ranges.all() {
 			if s.stopped() {
 				return

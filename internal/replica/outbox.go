@@ -3,6 +3,7 @@ package replica
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"go.etcd.io/raft/v3/raftpb"
 
@@ -30,6 +31,10 @@ const maxOutbox = 64 << 10
 // batchBytes is the size from which a batch is sent without waiting for more.
 var batchBytes = [kv.Lanes]int{kv.Bulk: 4 << 20, kv.Urgent: 64 << 10}
 
+// gather is how long heartbeats of ranges and answers to them wait for those of other ranges: a tick comes to all ranges, each of which has a
+// task of its own, so without it each would be a message by itself. Nothing else waits.
+const gather = time.Millisecond
+
 func (s *Store) makeOutboxes() {
 	for lane := range s.outboxes {
 		s.outboxes[lane] = outbox{s: s, queue: rt.NewQueue[outgoing](s.opts.RT, maxOutbox), batchBytes: batchBytes[lane]}
@@ -50,6 +55,11 @@ func (o *outbox) run() {
 		}
 		if o.s.stopped() {
 			continue
+		}
+		if !slices.ContainsFunc(items, func(i outgoing) bool { return !i.m.Patient() }) {
+			o.s.opts.RT.Sleep(gather)
+			more, _ := o.queue.Take(0)
+			items = append(items, more...)
 		}
 		// By node, and for each in the order of sending.
 		slices.SortStableFunc(items, func(a, b outgoing) int { return cmp.Compare(a.to, b.to) })

@@ -27,8 +27,10 @@ import (
 type proposals struct {
 	r       *Replica
 	pending map[uint64]*proposal
-	last    atomic.Uint64 // id; it begins at random in each process, so that none is met again after a restart
-	count   atomic.Int32  // of pending and of those in the queue
+	// submitting are the commands that a step proposes now. If it panics what became of them is not known.
+	submitting []event
+	last       atomic.Uint64 // id; it begins at random in each process, so that none is met again after a restart
+	count      atomic.Int32  // of pending and of those in the queue
 }
 
 // proposal is one command on its way.
@@ -208,7 +210,17 @@ func (p *proposals) lost() {
 	p.fail(func(*proposal) bool { return true }, kv.Errorf(kv.ErrAmbiguous, "a snapshot has passed over the command"))
 }
 
-func (p *proposals) failAll(e *kv.Error) { p.fail(func(*proposal) bool { return true }, e) }
+// failAll gives up every command that has no outcome yet, but for those that wait in the queue.
+func (p *proposals) failAll(e *kv.Error) {
+	for _, ev := range p.submitting {
+		if q := (*proposal)(ev.(*proposeEvent)); q.done != nil {
+			delete(p.pending, q.cmd.ID)
+			p.finish(q, e)
+		}
+	}
+	p.submitting = nil
+	p.fail(func(*proposal) bool { return true }, e)
+}
 
 func (p *proposals) fail(which func(*proposal) bool, e *kv.Error) {
 	if len(p.pending) == 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
@@ -68,12 +69,16 @@ type Replica struct {
 	unheard   bool // it leads and hears no quorum (hearsQuorum)
 	writing   int  // jobs at the log writer
 	reload    bool
+	ticked    bool          // a tick was handled in this turn
+	told      time.Duration // when stats were told last
 
 	// For tables and the store's own loops.
 	published atomic.Uint64 // generation that is known to be published
 	tooLong   atomic.Bool   // the log is larger than it should be
 	held      atomic.Int64  // bytes of the log beyond what state has made durable, when that was looked at last
 	givingUp  atomic.Bool   // a task is at it (GiveUp)
+	heard     atomic.Int64  // when a leader was last heard, of a replica that follows one; 0: it leads, or hears of none
+	untold    atomic.Bool   // stats are older than the last turn
 	stats     atomic.Pointer[replicaStats]
 }
 

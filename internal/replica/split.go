@@ -135,9 +135,10 @@ func (ev *initialized) handle(r *Replica) {
 	}
 	if ev.first {
 		r.election.soon(r.store.opts.RT.Now())
+		r.heard.Store(0)
 		r.campaign()
 	} else {
-		r.election.hear(r.store.opts.RT.Now()) // leave it to the node that led the left half
+		r.hear() // leave it to the node that led the left half
 	}
 }
 

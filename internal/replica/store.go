@@ -36,6 +36,7 @@ type Store struct {
 	applying atomic.Int64 // when the oldest batch that is on its way into state began (stall.go)
 
 	stop    atomic.Bool
+	ending  rt.Signal // fired with stop: what rests between two looks need not wake to see it
 	failed  sync.Once
 	failure atomic.Pointer[error]
 	tasks   *rt.Group
@@ -73,7 +74,7 @@ func NewStore(o Options) (*Store, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
 	}
-	s := &Store{opts: o, tasks: rt.NewGroup(o.RT)}
+	s := &Store{opts: o, tasks: rt.NewGroup(o.RT), ending: o.RT.NewSignal()}
 	s.pushes = s.newPushes()
 	s.copies = newCopies(&s.opts)
 	s.ranges.init()
@@ -136,14 +137,19 @@ func (s *Store) Start() {
 	}
 }
 
-// runTicks tells all replicas that time passes.
+// rest waits between two looks at something, and reports whether to look again. It is over as soon as the store stops.
+func (s *Store) rest(d time.Duration) bool { return !s.ending.Wait(d) && !s.stopped() }
+
+// runTicks tells the replicas that time passes, but for those to which that makes no difference.
 func (s *Store) runTicks() {
-	for !s.stopped() {
-		s.opts.RT.Sleep(s.opts.Tick)
+	for s.rest(s.opts.Tick) {
 		s.watch()
 		leaders, initialized, quarantined := 0, 0, 0
+		calm, now := s.opts.Cluster.Calm(), s.opts.RT.Now()
 		for _, r := range s.ranges.all() {
-			r.queue.Push(tick{})
+			if !calm || !r.content(now) {
+				r.queue.Push(tick{})
+			}
 			if r.desc.Load() != nil {
 				initialized++
 			}
@@ -167,6 +173,7 @@ func (s *Store) Stop(drain time.Duration) error {
 		s.drain(drain)
 	}
 	s.stop.Store(true)
+	s.ending.Fire()
 	for _, r := range s.ranges.all() {
 		r.queue.Close()
 	}
@@ -195,6 +202,7 @@ func (s *Store) fatal(err error) {
 	s.failed.Do(func() {
 		s.failure.Store(&err)
 		s.stop.Store(true)
+		s.ending.Fire()
 		s.opts.Log.Error("store stops", "err", err)
 		// No more asking for promises: they would keep the others from electing leaders for our ranges.
 		if err := s.opts.Cluster.Stop(); err != nil {

@@ -19,8 +19,7 @@ const truncateInterval = time.Second
 const truncateLeast = 256
 
 func (s *Store) runTruncation() {
-	for flushed := s.opts.RT.Now(); !s.stopped(); {
-		s.opts.RT.Sleep(truncateInterval)
+	for flushed := s.opts.RT.Now(); s.rest(truncateInterval); {
 		held := int64(0)
 		for _, r := range s.ranges.all() {
 			st := r.stats.Load()
