@@ -156,7 +156,8 @@ func New(o Options) *Engine {
 	e.open = newTransactions()
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
-	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).Build()
+	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).
+		AddPreAnalyzeRule(unionTypesID, unionTypes).Build()
 	a.Catalog.InfoSchema = information_schema.NewInformationSchemaDatabase()
 	a.Coster = newCoster()
 	a.ExecBuilder = rowexec.NewBuilder(&builder{e: e}, a.Overrides)

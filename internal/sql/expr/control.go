@@ -8,6 +8,7 @@ func init() {
 		&Func{Name: "ifnull", Min: 2, Max: 2, Resolve: resolveCoalesce},
 		&Func{Name: "coalesce", Min: 1, Max: -1, Resolve: resolveCoalesce},
 		&Func{Name: "nullif", Min: 2, Max: 2, Resolve: resolveNullif},
+		&Func{Name: "as", Min: 1, Max: 1, Resolve: resolveAs},
 		&Func{Name: "case", Min: 2, Max: -1, Resolve: resolveCase},
 	)
 }
@@ -327,6 +328,20 @@ func resolveCase(c *Call) error {
 			return Null, nil
 		}
 		v, err := then.Eval(env)
+		if err != nil {
+			return Null, err
+		}
+		return conv(env, v)
+	}
+	return nil
+}
+
+// resolveAs makes a value one of the type that Extra names, without CAST's rules: what a column of UNION does with its parts.
+func resolveAs(c *Call) error {
+	c.T = c.Extra.(Type)
+	conv := convertTo(c.T)
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		v, err := c.Args[0].Eval(env)
 		if err != nil {
 			return Null, err
 		}
