@@ -53,7 +53,7 @@ func (f *Finding) fingerprint(st *Stmt, history []*Stmt, columns map[string]stri
 		}
 	})
 	f.Fingerprint = head + ": " + shape.String()
-	names := telling(st.Root.names())
+	names := telling(st.Root.names(), f.Diff.Harm == Refused || f.Diff.Harm >= ErrorCode)
 	f.Cause = head + ": " + strings.Join(names, ", ")
 	switch {
 	case len(names) == 0:
@@ -71,18 +71,27 @@ var identifier = regexp.MustCompile(`\b(?:[cg]\d\w*|id\d|t\d)\b`)
 // oneCause are the codes of errors that one check finds, whatever the construct: mixed collations, invalid constants beside columns.
 var oneCause = map[string]bool{"1267": true, "1270": true, "1271": true, "1525": true, "3995": true}
 
-// telling leaves out the clauses in which a failing expression happens to stand.
-func telling(names []string) []string {
-	var out []string
+// telling leaves out the clauses in which a failing expression happens to stand. If the statement was refused, or only codes, types or warnings differ,
+// these are also joins and the like, unless nothing else is left.
+func telling(names []string, refused bool) []string {
+	var inner, out []string
 	for _, n := range names {
 		switch n {
 		case "WHERE", "ORDER BY", "DESC", "LIMIT", "INSERT", "UPDATE", "REPLACE", "INSERT SET", "REPLACE SET", "INSERT SELECT", "GROUP BY", "DEFAULT":
-		default:
-			out = append(out, n)
+			continue
 		}
+		out = append(out, n)
+		if !structural.MatchString(n) {
+			inner = append(inner, n)
+		}
+	}
+	if refused && len(inner) > 0 {
+		return inner
 	}
 	return out
 }
+
+var structural = regexp.MustCompile(`JOIN|^join |derived|IGNORE|REPLACE|DELETE|UPDATE|DISTINCT|^AND$|^OR$|^NOT$|^UNION|^WITH$|^INSERT`)
 
 // Cause is a group of findings.
 type Cause struct {

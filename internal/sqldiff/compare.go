@@ -266,7 +266,7 @@ func show(a *Answer) string {
 	case a.Lost != nil:
 		return "no answer: " + a.Lost.Error()
 	case a.Err != nil:
-		t := strings.ReplaceAll(a.Err.Text, "\n", " ")
+		t := strings.ToValidUTF8(strings.ReplaceAll(a.Err.Text, "\n", " "), "?")
 		if len(t) > 150 {
 			t = t[:150] + "…"
 		}

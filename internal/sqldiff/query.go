@@ -32,7 +32,16 @@ func inOrder(p parts, by []*Node) *Stmt {
 	for _, n := range by {
 		names = append(names, n.String())
 	}
-	return &Stmt{Root: p.node(), Ordered: true, Order: strings.Join(names, ", ")}
+	root := p.node()
+	if order := root.Kids[8]; p.limit != "" { // without the whole order other rows may be within the limit
+		order.Min = len(order.Kids)
+		for i, k := range order.Kids {
+			if k.isAtom() {
+				order.Kids[i] = word(k.String())
+			}
+		}
+	}
+	return &Stmt{Root: root, Ordered: true, Order: strings.Join(names, ", ")}
 }
 
 // parts are the clauses of a SELECT.

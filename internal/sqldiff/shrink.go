@@ -92,7 +92,7 @@ func (r *runner) execute(f *Finding) *Diff {
 	for _, h := range f.replay.history {
 		r.both(h.String())
 	}
-	return r.tryAll(f.replay.statement)
+	return r.try(f.replay.statement)
 }
 
 // script is a case as statements.
