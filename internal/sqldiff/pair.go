@@ -207,6 +207,12 @@ func (p *pair) create(s *Schema, report func(sql string, d *Diff)) error {
 			}
 		}
 	}
+	for _, q := range s.After {
+		want, got := p.both(q)
+		if d := compare(want, got, how{}); d != nil {
+			report(q, d)
+		}
+	}
 	return nil
 }
 
@@ -299,6 +305,9 @@ func (p *pair) try(st *Stmt) *Diff {
 	d := compare(want, got, how{ordered: st.ordered(), folded: st.Folded, warnings: !p.loose && !p.got.prepared, types: !p.loose})
 	if d != nil && p.loose && d.Harm == Form {
 		d = nil
+	}
+	if d != nil && d.Harm == Hung {
+		p.got.server.Abandon()
 	}
 	if p.want.conn.broken != nil || p.got.conn.broken != nil {
 		if p.reconnect() != nil {

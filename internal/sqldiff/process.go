@@ -71,7 +71,8 @@ func StartNode(binary, dir string, port int, limit time.Duration) (*Server, erro
 	at := func(i int) string { return fmt.Sprintf("127.0.0.1:%d", port+i) }
 	args := []string{"start", "--store", filepath.Join(dir, "store"), "--sql-addr", at(0), "--rpc-addr", at(1), "--http-addr", at(2), "--clock", "sim:eps=1ms"}
 	s := &Server{Addr: at(0), Limit: limit, Log: filepath.Join(dir, "node.log"), start: func() *exec.Cmd {
-		cmd := exec.Command(binary, args...)
+		// A statement may ask for more than the machine has: the node is to fail, not the machine.
+		cmd := exec.Command("sh", append([]string{"-c", `ulimit -v 8388608; exec "$0" "$@"`, binary}, args...)...)
 		cmd.Env = append(os.Environ(), "GOMEMLIMIT=2GiB")
 		return cmd
 	}}
@@ -131,6 +132,14 @@ func (s *Server) wait() error {
 		}
 	}
 	return fmt.Errorf("%s does not answer: %w", s.Addr, last)
+}
+
+// Abandon ends the process, if it is ours, because it still works on what nobody waits for; Restart starts it again.
+func (s *Server) Abandon() {
+	if s.cmd != nil {
+		_ = s.cmd.Process.Kill() // its end is what is wanted
+		<-s.ended
+	}
 }
 
 // Stop ends the process, if it is ours.

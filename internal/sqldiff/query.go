@@ -201,6 +201,13 @@ func genExpr(r source, s *Schema) *Stmt {
 	sc := newScope(r, s.Tables[:1], nil)
 	e := sc.call(f, 1+r.IntN(2))
 	p := parts{items: []*Node{atom(t.Cols[0].Name), e}, from: tmpl(relation, "", t.Name), order: []*Node{atom(t.Cols[0].Name)}}
+	if r.oneIn(3) { // evaluating must not change what it reads
+		e.walk(func(n *Node) {
+			if n.isAtom() && strings.HasPrefix(n.Parts[0], "c") {
+				p.items = append(p.items, n.clone())
+			}
+		})
+	}
 	return inOrder(p, p.order)
 }
 

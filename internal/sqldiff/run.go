@@ -35,8 +35,9 @@ var Families = []*Family{
 		tables: shape{tables: 2, minCols: 2, maxCols: 5, minRows: 1, maxRows: 6}, generate: genDML, count: 150, episode: 6},
 	{Name: "txn", About: "changes between BEGIN, SAVEPOINT, ROLLBACK and COMMIT on one connection",
 		tables: shape{tables: 2, minCols: 1, maxCols: 3, minRows: 1, maxRows: 4}, generate: genTxn, count: 150, episode: 12},
+	{Name: "limits", About: "functions asked for results that no server could hold", tables: shape{tables: 1, minCols: 1, maxCols: 1, minRows: 1, maxRows: 1}, generate: genLimits, count: 6},
 	{Name: "ddl", About: "changes of definitions, then DESCRIBE, SHOW, information_schema and all rows",
-		tables: shape{tables: 1, minCols: 2, maxCols: 5, minRows: 1, maxRows: 5}, generate: genDDL, count: 15, episode: 5, fresh: true},
+		tables: shape{tables: 1, minCols: 2, maxCols: 5, minRows: 1, maxRows: 5, triggers: true}, generate: genDDL, count: 15, episode: 5, fresh: true},
 }
 
 // FamilyNamed finds a family; nil if there is none of this name.

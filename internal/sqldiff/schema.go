@@ -70,7 +70,10 @@ func (t *Table) State() string {
 }
 
 // Schema is what the statements of a case work on.
-type Schema struct{ Tables []*Table }
+type Schema struct {
+	Tables []*Table
+	After  []string // statements that follow when all tables are there: triggers
+}
 
 // columns gives the type of each column by name.
 func (s *Schema) columns() map[string]string {
@@ -91,7 +94,7 @@ func (s *Schema) Script() (out []string) {
 			out = append(out, fill)
 		}
 	}
-	return out
+	return append(out, s.After...)
 }
 
 // shape says how a family wants its tables.
@@ -99,6 +102,7 @@ type shape struct {
 	tables, minCols, maxCols, minRows, maxRows int
 	all                                        bool // every type, a column each
 	plain                                      bool // without unique keys, generated columns, checks: any change of data succeeds
+	triggers                                   bool // sometimes with a trigger, which writes what it saw into a table of its own
 }
 
 // genSchema makes tables t0, t1, …. Names of columns say table and place, so that they are unique over the schema: c0_id, c0_1, c1_id, …
@@ -106,6 +110,16 @@ func genSchema(r source, sh shape) *Schema {
 	s := &Schema{}
 	for i := range sh.tables {
 		s.Tables = append(s.Tables, genTable(r, i, sh))
+	}
+	if sh.triggers && r.oneIn(2) {
+		number := columnType{sql: "INT", kind: intKind, values: []string{"1"}}
+		s.Tables = append(s.Tables, &Table{Name: "seen", NoKey: true, Cols: []*Column{{Name: "what", Type: number}, {Name: "n", Type: number}}})
+		event := pick(r, "INSERT", "INSERT", "UPDATE", "DELETE")
+		row := "NEW"
+		if event == "DELETE" {
+			row = "OLD"
+		}
+		s.After = []string{"CREATE TRIGGER tr AFTER " + event + " ON t0 FOR EACH ROW INSERT INTO seen VALUES (1, " + row + ".id0)"}
 	}
 	return s
 }

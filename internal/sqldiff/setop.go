@@ -104,8 +104,12 @@ func recursive(r source, s *Schema) *Node {
 		return tmpl(query, "recursive "+op, "WITH RECURSIVE r (n, c) AS (SELECT 1, CAST($ AS CHAR(20)) "+op+" SELECT n + 1, CONCAT(c, $) FROM r WHERE n < 4) SELECT n, c FROM r",
 			constants(r).literal(textKind), constants(r).literal(textKind))
 	case 2: // equal rows are not added again
+		first := constants(r).literal(textKind)
+		if r.oneIn(3) {
+			first = atom("NULL")
+		}
 		return tmpl(query, "recursive UNION", "WITH RECURSIVE r (c) AS (SELECT CAST($ AS CHAR(10)) UNION SELECT $ FROM r) SELECT c FROM r",
-			constants(r).literal(textKind), constants(r).literal(textKind))
+			first, pick(r, constants(r).literal(textKind), atom("'<nil>'")))
 	case 3: // dates
 		return tmpl(query, "recursive "+op, "WITH RECURSIVE r (d) AS (SELECT DATE'2024-02-27' "+op+" SELECT d + INTERVAL 1 DAY FROM r WHERE d < DATE'2024-03-02') SELECT d, COUNT(*) FROM r GROUP BY d ORDER BY d")
 	case 4: // a walk over a table

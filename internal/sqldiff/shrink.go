@@ -17,9 +17,9 @@ func (r *runner) shrink(f *Finding) {
 	}
 	r.family = f.replay.family
 	whole := f.replay.schema
-	less := &Schema{}
+	less := &Schema{After: whole.After}
 	for _, t := range whole.Tables {
-		if strings.Contains(all, t.Name) {
+		if strings.Contains(all, t.Name) || len(whole.After) > 0 {
 			less.Tables = append(less.Tables, withoutColumns(t, all))
 		}
 	}
@@ -98,13 +98,14 @@ func (r *runner) execute(f *Finding) *Diff {
 // script is a case as statements.
 func script(s *Schema, history []*Stmt, last, all string) (out []string) {
 	for _, t := range s.Tables {
-		if strings.Contains(all, t.Name) {
+		if strings.Contains(all, t.Name) || len(s.After) > 0 {
 			out = append(out, t.Create())
 			if fill := t.Fill(); fill != "" {
 				out = append(out, fill)
 			}
 		}
 	}
+	out = append(out, s.After...)
 	for _, h := range history {
 		out = append(out, h.String())
 	}
