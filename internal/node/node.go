@@ -131,7 +131,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 		Publish: func(d kv.RangeDescriptor) error {
 			return n.Router.PublishDescriptors(n.within(publishLimit), []kv.RangeDescriptor{d})
 		},
-		OnFatal: o.OnFatal, Unquarantine: o.Unquarantine,
+		OnFatal: o.OnFatal, Unquarantine: o.Unquarantine, Reaches: o.Reaches,
 		Metrics: n.Metrics.Replica, Log: n.log,
 	}
 	if o.Tune != nil {

@@ -40,6 +40,8 @@ type Options struct {
 	ClosedLag, ClosedEvery time.Duration
 	// Unquarantine are ranges whose replicas an earlier process has quarantined here, and that are to go on (package replica, Q4).
 	Unquarantine []kv.RangeID
+	// Reaches reports whether what is bulk gets through to a node, as far as the transport knows; nil: nothing is known (package replica).
+	Reaches func(kv.NodeID) bool
 	// Vote are the options of the vote on clocks (clock.Vote); the zero value is right.
 	Vote clock.VoteOptions
 	// ClockPoll is the time between two polls of the clock's source; 0: 100 ms.

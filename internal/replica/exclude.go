@@ -17,6 +17,8 @@ import (
 //  1. loses its lease, for good in this term: what it may have relied on so far is frozen at leaseCore.used;
 //  2. is excluded, until that instant, from what the promises to this store are for (cluster P9). Its followers are free to elect
 //     another leader once the instant is past, and do not wait until they take it for silent.
+// A replica that has led before, and stands still after its lead has ended, says the same of its last term: those that answered it last may be
+// bound to its store still, because nobody was elected since, and it cannot free them by campaigning.
 //
 // If it can go on before another has been elected, it still leads in Raft, and serves nothing: it hands over (resign).
 //
@@ -31,23 +33,22 @@ type progress struct {
 	seen    int64
 	applied uint64
 	ticks   int
+	waits   waits
 	said    uint64 // the term of the exclusion that was said; 0: none
 }
 
 func begin(at *atomic.Int64, now time.Duration) { at.Store(int64(now) + 1) }
 
-// exclude ends the lease for good in its term, and returns what may be said of it then. ok is false if this replica does not lead.
+// exclude ends the lease for good in its term, if there is one, and returns the last term in which this replica led and what it has relied
+// on. ok is false if it never led.
 func (l *leaseUse) exclude() (term uint64, until clock.Instant, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.core.term == 0 {
-		return 0, 0, false
-	}
-	if !l.uncapped {
+	if l.core.term != 0 && !l.uncapped {
 		l.core.exclude()
 		l.publish()
 	}
-	return l.core.term, l.core.used, true
+	return l.core.led, l.core.used, l.core.led != 0
 }
 
 // endForGood ends the lease for good in its term, if there is one, and returns what this process has relied on in any term.
@@ -108,14 +109,20 @@ func (r *Replica) watch() {
 	limit := r.store.opts.ProgressLimit
 	stands := p.ticks > 0 && time.Duration(p.ticks)*r.store.opts.Tick >= limit && r.store.opts.RT.Now()-time.Duration(at-1) >= limit
 	term, leads := r.lease.leads()
+	why, mired := "", false
+	if leads {
+		why, mired = r.isMired()
+	}
 	switch {
-	case p.said != 0 && term != p.said:
+	case p.said != 0 && (leads && term != p.said || !leads && !stands):
 		p.said = 0
 		r.store.opts.Cluster.Include(r.id)
-	case p.said != 0 && !stands:
+	case p.said != 0 && leads && !stands:
 		r.startResigning(p.said)
-	case p.said == 0 && leads && stands && r.replaceable():
+	case p.said == 0 && stands && r.replaceable():
 		r.exclude(fmt.Sprintf("its task has been in one turn for %s", limit))
+	case p.said == 0 && mired && r.replaceable():
+		r.exclude(why)
 	}
 }
 
@@ -128,8 +135,8 @@ func (r *Replica) exclude(why string) {
 	r.progress.said = term
 	r.store.opts.Cluster.Exclude(kv.Exclusion{Range: r.id, Term: term, Until: until})
 	r.store.opts.Metrics.Excluded.Inc()
-	r.log.Error("leads its range and makes no progress: its lease ends, so that another replica can lead", "why", why, "term", term,
-		"hint", "if the disk is well this is a bug: a dump of the goroutines (/debug/pprof/goroutine?debug=2) shows where the range's task stands")
+	r.log.Error("a range makes no progress here: its lease, if this node has it, ends, so that another replica can lead", "why", why, "term", term,
+		"hint", "if disk and network are well this is a bug: a dump of the goroutines (/debug/pprof/goroutine?debug=2) shows where the range's task stands")
 }
 
 // replaceable reports whether there is another voter.
@@ -154,7 +161,7 @@ func (r *Replica) startResigning(term uint64) {
 			return
 		}
 		r.store.opts.Metrics.Transfers.Inc()
-		r.log.Info("makes progress again, and hands its lease over", "to", to, "term", term)
+		r.log.Info("has given up its lease, and hands over", "to", to, "term", term)
 		r.handOverUntilDone(term, to, false)
 	})
 }

@@ -128,6 +128,39 @@ func TestWedgedLeaderResigns(t *testing.T) {
 	}
 }
 
+// A leader hands over, the votes for the next one are lost, and its task stands still: it leads no more, nobody was elected, and the others are bound
+// to it, because it is the one that they answered last. It says that it does not use that lease any more, and one of them is elected.
+func TestWedgedFormerLeader(t *testing.T) {
+	for _, seed := range seeds(4) {
+		w := newWedge(t, seed)
+		c := w.client(1)
+		w.write(t, c, 1, "b", "0", 5*time.Second)
+		l := w.leader(1)
+		r := l.s.ranges.get(1)
+		to := l.id%3 + 1
+		w.drop = func(_, _ kv.NodeID, m *kv.Message) bool {
+			_, leads := r.lease.leads()
+			return m.Raft != nil && !leads
+		}
+		w.user.Go("move", func() {
+			w.call(l.id, kv.Request{Range: 1, Admin: &kv.AdminRequest{TransferLease: to}}, 5*time.Second)
+		})
+		w.wait("the end of its lead", 5*time.Second, func() bool { _, leads := r.lease.leads(); return !leads })
+		w.strike(l, 1, 30*time.Second)
+		w.run(100 * time.Millisecond) // the votes are lost
+		w.drop = nil
+		c.at = to
+		if took := w.write(t, c, 1, "b", "1", 25*time.Second); took > 8*time.Second {
+			t.Errorf("seed %d: nobody served for %s", seed, took)
+		}
+		w.run(30 * time.Second)
+		w.converge(1)
+		if len(l.c.SaysExcluded()) > 0 {
+			t.Errorf("seed %d: node %d still excludes %v", seed, l.id, l.c.SaysExcluded())
+		}
+	}
+}
+
 // The state engine of a node takes nothing for half a minute, as when it stalls writes: no range can apply anything, while the log and the
 // heartbeats go on. Other nodes lead its ranges within seconds, and the node says why it serves nothing.
 func TestStalledState(t *testing.T) {

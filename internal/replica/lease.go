@@ -35,6 +35,8 @@ type leaseCore struct {
 	// used is the highest T that this replica has ever relied on, in any term. What it served under its lease is safe only
 	// if no other lease begins before then, so it takes part in no election that could bring one about (voter.go).
 	used clock.Instant
+	// led is the last term in which this replica has led, in this process. It cannot lead in it again.
+	led uint64
 	// excluded: the store has said of this term that nothing beyond cap is relied on (cluster P9, exclude.go).
 	excluded bool
 	cap      clock.Instant
@@ -43,11 +45,11 @@ type leaseCore struct {
 
 // lead begins a term as leader.
 func (l *leaseCore) lead(term uint64) {
-	*l = leaseCore{self: l.self, used: l.used, term: term, answers: map[kv.NodeID]clock.Instant{}}
+	*l = leaseCore{self: l.self, used: l.used, term: term, led: term, answers: map[kv.NodeID]clock.Instant{}}
 }
 
 // follow ends the lead.
-func (l *leaseCore) follow() { *l = leaseCore{self: l.self, used: l.used} }
+func (l *leaseCore) follow() { *l = leaseCore{self: l.self, used: l.used, led: l.led} }
 
 // start opens the lease for serving. All entries of earlier terms have been applied, and low is no lower than anything
 // that an earlier lease could have served (L3).

@@ -24,10 +24,7 @@ func (r *Replica) startLease() {
 	if !r.leading() || r.applied.term != r.soft.term {
 		return
 	}
-	r.lease.mu.Lock()
-	started := r.lease.core.serving
-	r.lease.mu.Unlock()
-	if started {
+	if r.lease.begun() {
 		return
 	}
 	now, err := r.store.opts.Clock.Now()

@@ -189,6 +189,13 @@ func (l *leaseUse) holds() (term uint64, ok bool) {
 	return termOf(v), v != nil && now.Before(v.until)
 }
 
+// begun reports whether the lease of the present term has begun, whatever became of it.
+func (l *leaseUse) begun() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.core.serving
+}
+
 func termOf(v *leaseView) uint64 {
 	if v == nil {
 		return 0

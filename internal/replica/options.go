@@ -20,6 +20,8 @@ type Options struct {
 	Transport kv.Transport
 	Cluster   *cluster.Cluster
 	Node      kv.NodeID
+	// Reaches reports whether entries get through to a node, as far as the transport knows. Nil: nothing is known.
+	Reaches func(kv.NodeID) bool
 	// Process is this one: what it sends to itself was sent after it began (C3). The zero value: that is not known.
 	Process kv.Process
 

@@ -93,6 +93,9 @@ func (leaderSuspected) again(r *Replica) {
 	if r.leading() || r.voter.lead == 0 || !r.suspects(r.voter.lead) {
 		return
 	}
+	if _, excluded := r.excludedBy(r.voter.lead); excluded {
+		r.prefer.rest = preferRest // if it is the preferred one, it is not to have the lease back at once
+	}
 	tried := r.election.tries
 	r.campaign()
 	if r.leading() || r.election.tries >= maxHurried {

@@ -32,6 +32,8 @@ type Unsafe struct {
 	KeepTicking bool
 	// ExcludeUncapped: what a store excludes a range until is what it relied on so far, and the range's lease goes on (P9).
 	ExcludeUncapped bool
+	// StayMired: a leader whose commands find no way to a quorum keeps its lease (mired.go).
+	StayMired bool
 	// Poison says which entries of which ranges cannot be applied: their replicas are quarantined.
 	Poison func(kv.RangeID, *raftpb.Entry) bool
 	// SplitUnclosed: while a split is in flight its leaseholder goes on closing timestamps, above the right half's low water (F1).

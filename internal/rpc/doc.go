@@ -21,6 +21,9 @@
 //	N9  A connection on which nothing is heard, or into which nothing fits, for 6 pings is given up. Heard is what the peer's
 //	    process wrote; that its system acknowledges what we write means nothing. A large message may take as long as it needs
 //	    while it moves: who receives it says so meanwhile (pong).
+//	N10 Whether the bulk lane to a peer gets through can be asked (Reaches): not if in the last 12 pings a connection of it broke, or
+//	    something was refused for want of one, unless one has held for 6 pings since. Where there was nothing to say nothing is
+//	    known to fail.
 //
 // A node dials each peer that it has something to say to in a lane, so between two nodes there are up to two connections in each
 // lane; each carries the calls of the one that dialled, with their answers. On a connection there are frames:

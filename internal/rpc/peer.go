@@ -36,6 +36,9 @@ type peer struct {
 	retryAt time.Time
 	backoff time.Duration
 	lastErr error
+	// failed is when something that we had to say last found no way: a connection broke or could not be made, or something was refused
+	// because of that. made is when the present connection was.
+	failed, made time.Time
 }
 
 // connect returns the connection, perhaps one that is only being made.
@@ -48,6 +51,7 @@ func (p *peer) connect() (*link, error) {
 func (p *peer) connectLocked() (*link, error) {
 	switch {
 	case p.link != nil && p.probing, p.link == nil && p.lastErr != nil && time.Now().Before(p.retryAt):
+		p.failed = time.Now()
 		return nil, fmt.Errorf("not reachable: %w", p.lastErr)
 	case p.link != nil:
 		return p.link, nil
@@ -72,6 +76,16 @@ func (p *peer) up() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.probing = false
+	p.made = time.Now()
+}
+
+// reaches reports whether what we have to say gets through, as far as we know: nothing has found no way lately, or a connection has held for
+// as long as one that is silent is given. What was not tried lately is not known to fail.
+func (p *peer) reaches(now time.Time, dead time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	holds := p.link != nil && !p.probing && p.made.After(p.failed) && now.Sub(p.made) >= dead
+	return p.failed.IsZero() || holds || now.Sub(p.failed) >= 2*dead
 }
 
 // isSilence reports whether a connection ended, or could not be made, because the peer said nothing, or had enough of us.
@@ -86,6 +100,9 @@ func (p *peer) lost(l *link, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.link, p.lastErr = nil, err
+	if !errors.Is(err, errParted) && !errors.Is(err, errShutdown) && !errors.Is(err, errClosed) {
+		p.failed = time.Now()
+	}
 	if !l.since.IsZero() && time.Since(l.since) > backoffMax {
 		p.backoff = 0
 	}

@@ -103,6 +103,14 @@ func (t *Transport) Send(to kv.NodeID, m *kv.Message) {
 	}
 }
 
+// Reaches reports whether entries and requests get through to a node, as far as is known (N10). It says nothing of the urgent lane.
+func (t *Transport) Reaches(to kv.NodeID) bool {
+	t.mu.Lock()
+	p := t.peers[way{to, kv.Bulk}]
+	t.mu.Unlock()
+	return p == nil || p.reaches(time.Now(), t.o.dead())
+}
+
 // CallAddr calls whoever listens at an address, over a connection of its own: for joining, before ids are known.
 func (t *Transport) CallAddr(addr string, m *kv.Message, limit time.Duration) (*kv.Message, error) {
 	l := newLink(t, nil, 0, kv.LaneOf(m), addr)

@@ -47,6 +47,7 @@ func (s *Server) openNode(ctx context.Context, l net.Listener) error {
 			Source: s.clock.Status().Source},
 		Bootstrap: len(s.opts.Join) == 0, Join: s.askToJoin, RefuseJoin: s.refuseJoin,
 		ClosedLag: s.opts.ClosedLag, ClosedEvery: s.opts.ClosedEvery, Unquarantine: rangeIDs(s.opts.Unquarantine),
+		Reaches: s.rpc.Reaches,
 	})
 	if err != nil {
 		return err
