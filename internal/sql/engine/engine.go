@@ -156,8 +156,7 @@ func New(o Options) *Engine {
 	e.open = newTransactions()
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
-	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).
-		AddPreAnalyzeRule(unionTypesID, unionTypes).Build()
+	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).Build()
 	a.Catalog.InfoSchema = information_schema.NewInformationSchemaDatabase()
 	a.Coster = newCoster()
 	a.ExecBuilder = rowexec.NewBuilder(&builder{e: e}, a.Overrides)
@@ -182,7 +181,9 @@ func setupProcess() {
 	addVariables()
 	quietLogs()
 	setupDocuments()
-	// The two ways in which go-mysql-server analyzes statements share this list.
+	// go-mysql-server takes these lists for statements of all kinds, but for plain SELECTs, for which it has one of its own
+	// (analyzer/node_batches.go) unless the first is used.
+	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, analyzer.Rule{Id: unionTypesID, Apply: unionTypes})
 	analyzer.OnceAfterAll = append(analyzer.OnceAfterAll, analyzer.Rule{Id: fusePlanID, Apply: fusePlan})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
@@ -11,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/number"
 	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
@@ -165,6 +167,10 @@ func toHost(v expr.Value, t expr.Type) (any, error) {
 		}
 		return v.RawFloat(), nil
 	case expr.KindDecimal:
+		// Division carries more digits than its type has, for what is calculated from it.
+		if d := v.RawDecimal(); t.Name == expr.DecimalType && int(-d.Exponent) != t.Scale {
+			return number.Round(d, t.Scale), nil
+		}
 		return v.RawDecimal(), nil
 	case expr.KindText:
 		return v.RawText(), nil
@@ -232,6 +238,7 @@ func hostInteger(v expr.Value, t expr.Type) any {
 // setupDocuments gives package expr what it needs to know of JSON documents.
 func setupDocuments() {
 	ctx := context.Background()
+	expr.JSONCast, expr.JSONAssign = castDocument, assignDocument
 	expr.JSONText = func(doc any) (string, error) {
 		w, ok := doc.(sql.JSONWrapper)
 		if !ok {
@@ -279,6 +286,31 @@ func setupDocuments() {
 		}
 		return types.CompareJSON(ctx, x, y)
 	}
+}
+
+// castDocument is CAST(v AS JSON): a text is parsed, everything else becomes the document that says it.
+func castDocument(env *expr.Env, v expr.Value) (expr.Value, error) {
+	if v.Kind() != expr.KindText {
+		w, err := document(env, v)
+		return expr.JSON(w), err
+	}
+	doc, _, err := types.JSON.Convert(context.Background(), v.RawText())
+	if err != nil {
+		return expr.Null, expr.Errorf(3141, "22032", "Invalid JSON text in argument 1 to function cast_as_json: %s", strings.TrimPrefix(err.Error(), "Invalid JSON text: "))
+	}
+	return expr.JSON(doc), nil
+}
+
+// assignDocument is a value for a JSON column.
+func assignDocument(env *expr.Env, v expr.Value, to *expr.Target) (expr.Value, error) {
+	if v.Kind() == expr.KindBytes {
+		return expr.Null, expr.Errorf(3144, "22032", "Cannot create a JSON value from a string with CHARACTER SET 'binary'.")
+	}
+	doc, err := castDocument(env, v)
+	if err != nil {
+		return expr.Null, expr.Errorf(3140, "22032", "Invalid JSON text: value for column '%s'.", to.Name)
+	}
+	return doc, nil
 }
 
 // document is a value as a JSON document: a text is a JSON string.

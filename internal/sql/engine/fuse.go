@@ -144,6 +144,9 @@ func fusePlan(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope,
 
 // fuseOf fuses an expression of a node. A merge join looks at its first condition by itself.
 func fuseOf(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, bool, error) {
+	if _, ok := n.(*plan.Project); ok {
+		return fuseColumn(ctx, e)
+	}
 	j, ok := n.(*plan.JoinNode)
 	if !ok || !j.Op.IsMerge() {
 		return fuse(ctx, e)
@@ -162,4 +165,19 @@ func fuseOf(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, boo
 		return e, false, nil
 	}
 	return expression.JoinAnd(conditions...), true, nil
+}
+
+// fuseColumn fuses what becomes a column: of a literal too, whose type is another than go-mysql-server's (BIGINT, VARCHAR).
+func fuseColumn(ctx *sql.Context, e sql.Expression) (sql.Expression, bool, error) {
+	switch e := e.(type) {
+	case *expression.Alias:
+		return withChildren(ctx, e, fuseColumn)
+	case *expression.Literal:
+		n, err := literalNode(ctx, e)
+		if err != nil {
+			return nil, false, err
+		}
+		return &fused{Expression: e, node: n, t: hostType(n.Type())}, true, nil
+	}
+	return fuse(ctx, e)
 }

@@ -8,6 +8,7 @@ import "strings"
 //	x IS [NOT] UNKNOWN            x IS [NOT] NULL
 //	INTERVAL '1:30' HOUR_MINUTE   INTERVAL '1:30' `HOUR_MINUTE`
 //	INTERVAL(a, b, ...)           `interval`(a, b, ...)
+//	ROW(a, b)                     (a, b)
 func moreSyntax(q string) (string, bool) {
 	end := endOfStatement(q)
 	one := q[:end]
@@ -27,6 +28,8 @@ func moreSyntax(q string) (string, bool) {
 			put(w, "`"+w.text(one)+"`")
 		case w.is(one, "interval") && arguments(one, w.to) > 1:
 			put(w, "`interval`")
+		case w.is(one, "row") && arguments(one, w.to) > 1:
+			put(w, "")
 		}
 	}
 	if done == 0 {
