@@ -20,6 +20,7 @@ package collation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -107,7 +108,10 @@ func ByName(name string) (*Collation, error) {
 		n = "utf8mb3_" + rest
 	}
 	c := byName[n]
+	set, _, _ := strings.Cut(n, "_")
 	switch {
+	case c == nil && slices.Contains(strings.Fields(otherCharsets), set):
+		return nil, &RefusedError{Name: n}
 	case c == nil:
 		return nil, &UnknownError{What: "collation", Name: name}
 	case c.kind == refused:
@@ -115,6 +119,10 @@ func ByName(name string) (*Collation, error) {
 	}
 	return c, nil
 }
+
+// otherCharsets are the character sets that MySQL has beside those that are known here.
+const otherCharsets = "armscii8 big5 cp1250 cp1251 cp1256 cp1257 cp850 cp852 cp866 cp932 dec8 eucjpms euckr gb18030 gb2312 gbk geostd8 greek" +
+	" hebrew hp8 keybcs2 koi8r koi8u latin2 latin5 latin7 macce macroman sjis swe7 tis620 ucs2 ujis utf16 utf16le utf32"
 
 // ByID finds a collation by MySQL's number.
 func ByID(id uint16) (*Collation, error) {

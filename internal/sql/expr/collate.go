@@ -1,35 +1,84 @@
 package expr
 
-import "strings"
+import (
+	"errors"
+
+	"github.com/longitude-db/longitude/internal/sql/collation"
+)
+
+// orderBy is a collation by its id. Types name only collations that aggregate, or COLLATE, has found to be known; so the error of an
+// unknown one comes when an expression is built, and here it is a fault of the program.
+func orderBy(id uint16) *collation.Collation {
+	c, err := collation.ByID(id)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
 
 // compareText orders two texts under a collation.
-func compareText(collation uint16, a, b string) int {
-	return strings.Compare(sortKey(collation, a), sortKey(collation, b))
-}
+func compareText(id uint16, a, b string) int { return orderBy(id).Compare(a, b) }
 
 // sortKey is the same for two texts iff they are equal under the collation, and ordered as they are.
-func sortKey(collation uint16, s string) string {
-	switch collation {
-	case BinaryCollation, 46, 309:
+func sortKey(id uint16, s string) string {
+	c := orderBy(id)
+	if c.Bytewise() {
 		return s
 	}
-	return strings.ToUpper(s)
+	return string(c.AppendKey(nil, s))
 }
 
-// aggregate is the collation that texts have together (manual, Collation Coercibility in Expressions); 1267 if two of the
-// same rank differ.
+// knownCollation is 1273 if a collation is not known here.
+func knownCollation(id uint16) (*collation.Collation, error) {
+	c, err := collation.ByID(id)
+	if err != nil {
+		return nil, Errorf(1273, "HY000", "%s", err)
+	}
+	return c, nil
+}
+
+func typedCollations(ts []Type) ([]collation.Typed, error) {
+	var out []collation.Typed
+	for _, t := range ts {
+		c, err := knownCollation(t.Collation)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, collation.Typed{Collation: c, Coercibility: collation.Coercibility(t.Coerc)})
+	}
+	return out, nil
+}
+
+// aggregate is the collation that texts have together (manual, Collation Coercibility in Expressions): NoneCoerc if two of the
+// same rank differ, which is an error only where they are compared (illegalMix); an error at once if no text could be made of both.
 func aggregate(operation string, ts ...Type) (uint16, Coercibility, error) {
 	if len(ts) == 0 {
 		return DefaultCollation, Ignorable, nil
 	}
-	best := ts[0]
-	for _, t := range ts[1:] {
-		if t.Coerc < best.Coerc {
-			best = t
-		} else if t.Coerc == best.Coerc && t.Collation == BinaryCollation {
-			best = t
-		}
+	typed, err := typedCollations(ts)
+	if err != nil {
+		return 0, 0, err
 	}
-	_ = operation
-	return best.Collation, best.Coerc, nil
+	out, err := collation.Aggregate(operation, false, typed...)
+	if err != nil {
+		return 0, 0, mixError(err)
+	}
+	return out.ID, Coercibility(out.Coercibility), nil
+}
+
+// illegalMix is the error of operands that are compared and have no collation together: 1267, 1270 or 1271.
+func illegalMix(operation string, ts ...Type) error {
+	typed, err := typedCollations(ts)
+	if err == nil {
+		_, err = collation.Aggregate(operation, true, typed...)
+	}
+	return mixError(err)
+}
+
+func mixError(err error) error {
+	var mix *collation.IllegalMixError
+	if errors.As(err, &mix) {
+		return Errorf(uint16(mix.Code()), "HY000", "%s", mix)
+	}
+	return err
 }

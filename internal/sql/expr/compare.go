@@ -79,9 +79,12 @@ func compareAs(operation string, nodes ...Node) (comparison, error) {
 			types = append(types, t)
 		}
 	}
-	coll, _, err := aggregate(operation, types...)
+	coll, coerc, err := aggregate(operation, types...)
 	if err != nil {
 		return comparison{}, err
+	}
+	if coerc == NoneCoerc {
+		return comparison{}, illegalMix(operation, types...)
 	}
 	if coll == BinaryCollation {
 		return comparison{class: asBytes, collation: coll}, nil

@@ -22,6 +22,9 @@ func OrderOf(t Type) Order {
 func (o Order) Prepare(env *Env, v Value) (Value, error) {
 	switch v.kind {
 	case KindText:
+		if _, err := knownCollation(o.t.Collation); err != nil {
+			return Null, err
+		}
 		return Bytes(sortKey(o.t.Collation, v.s)), nil
 	case KindEnum, KindSet:
 		return Uint(v.n), nil

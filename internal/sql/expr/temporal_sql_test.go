@@ -1,7 +1,9 @@
 package expr
 
 import (
+	"encoding/hex"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,10 +11,11 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
+	"github.com/longitude-db/longitude/internal/sql/collation"
 	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
-// sqlReader reads the little SQL that tests of dates are written in: literals, calls, CAST, EXTRACT, INTERVAL, comparisons. The same
+// sqlReader reads the little SQL that tests are written in: literals, calls, CAST, EXTRACT, INTERVAL, LIKE, comparisons. The same
 // texts can be sent to a server.
 type sqlReader struct {
 	t    *testing.T
@@ -62,7 +65,8 @@ func (r *sqlReader) need(want string) {
 func (r *sqlReader) word() string {
 	r.space()
 	from := r.at
-	for r.at < len(r.text) && (r.text[r.at] == '_' || r.text[r.at]|0x20 >= 'a' && r.text[r.at]|0x20 <= 'z') {
+	for r.at < len(r.text) && (r.text[r.at] == '_' || r.text[r.at]|0x20 >= 'a' && r.text[r.at]|0x20 <= 'z' ||
+		r.at > from && r.text[r.at] >= '0' && r.text[r.at] <= '9') {
 		r.at++
 	}
 	return r.text[from:r.at]
@@ -81,6 +85,15 @@ func (r *sqlReader) comparison() Node {
 	for _, op := range []string{"<=>", "<=", ">=", "<>", "=", "<", ">"} {
 		if r.take(op) {
 			return r.build(op, nil, left, r.sum())
+		}
+	}
+	for _, op := range []string{"NOT LIKE", "LIKE", "SOUNDS LIKE"} {
+		if r.take(op + " ") {
+			args := []Node{left, r.sum()}
+			if r.take("ESCAPE ") {
+				args = append(args, r.sum())
+			}
+			return r.build(op, nil, args...)
 		}
 	}
 	if r.take("BETWEEN ") {
@@ -103,6 +116,9 @@ func (r *sqlReader) sum() Node {
 			name = "date_add"
 		case r.take("- INTERVAL "):
 			name = "date_sub"
+		case r.take("COLLATE "):
+			n = r.build("collate", testCollation(r.t, r.word()), n)
+			continue
 		default:
 			return n
 		}
@@ -133,6 +149,49 @@ func (r *sqlReader) primary() Node {
 	}
 	name := r.word()
 	switch strings.ToUpper(name) {
+	case "X":
+		b, err := hex.DecodeString(r.quoted())
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		n := new(big.Int).SetBytes(b[max(0, len(b)-8):]).Uint64()
+		return &Lit{V: Bit(string(b), n), T: Type{Name: BitType, Length: 8 * len(b), Collation: BinaryCollation, Coerc: Coercible}}
+	case "CONVERT", "CHAR":
+		r.need("(")
+		args := []Node{r.comparison()}
+		for r.take(",") {
+			args = append(args, r.comparison())
+		}
+		var extra any
+		if r.take("USING ") {
+			set, err := collation.CharsetByName(r.word())
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			extra = set.DefaultCollation().ID
+		}
+		r.need(")")
+		if strings.EqualFold(name, "CONVERT") {
+			name = "convert using"
+		}
+		return r.build(name, extra, args...)
+	case "TRIM":
+		r.need("(")
+		side := "BOTH"
+		for _, x := range []string{"LEADING", "TRAILING", "BOTH"} {
+			if r.take(x + " ") {
+				side = x
+			}
+		}
+		n := r.comparison()
+		if r.take("FROM ") {
+			what := n
+			n = r.comparison()
+			r.need(")")
+			return r.build(name, side, n, what)
+		}
+		r.need(")")
+		return r.build(name, side, n)
 	case "NULL":
 		return &Lit{T: TNull}
 	case "DATE", "TIME", "TIMESTAMP":
@@ -186,6 +245,9 @@ func (r *sqlReader) quoted() string {
 	end := strings.IndexByte(r.text[r.at+1:], '\'')
 	s := r.text[r.at+1 : r.at+1+end]
 	r.at += end + 2
+	if r.at < len(r.text) && r.text[r.at] == '\'' { // a quotation mark twice is one
+		s += "'" + r.quoted()
+	}
 	return s
 }
 
@@ -203,6 +265,14 @@ func (r *sqlReader) literal(kind string) Node {
 		return &Lit{V: packedDate(v.DateTime), T: TDate}
 	}
 	return &Lit{V: packedDatetime(v.DateTime, v.FSP), T: TDatetime(v.FSP)}
+}
+
+func testCollation(t *testing.T, name string) uint16 {
+	c, err := collation.ByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.ID
 }
 
 func (r *sqlReader) number() Node {
