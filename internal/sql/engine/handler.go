@@ -293,6 +293,20 @@ func (x *execution) parse(sc *sql.Context, r *request) (stmt sqlparser.Statement
 		}
 	}
 	stmt, query, rest, err := x.h.e.gms.Parser.Parse(sc, r.query, r.multi)
+	for text, n := r.query, 0; err != nil && n < mostQuoted; n++ {
+		var ok bool
+		if text, ok = quoteNear(text, err.Error()); !ok {
+			break
+		}
+		if s, q, behind, again := x.h.e.gms.Parser.Parse(sc, text, r.multi); again == nil {
+			stmt, query, rest, err = s, q, behind, nil
+			r.query = text
+		} else if again.Error() != err.Error() {
+			err = again
+		} else {
+			break
+		}
+	}
 	if query != "" {
 		r.query = query
 	}

@@ -110,6 +110,8 @@ func (o *output) note(r txn.Repeats) {
 // finish sends what is held back.
 func (o *output) finish(more bool) error {
 	switch {
+	case o.result != nil && o.result.Info != "":
+		return o.sendInfo(more)
 	case o.result != nil:
 		return o.send(o.result, more)
 	case o.sent && len(o.rows) == 0 && len(o.packets.ends) == 0:

@@ -67,8 +67,26 @@ var ownVerbs = map[string]func(ownText) *ownStatement{
 	"optimize": tableStatement,
 	"repair":   tableStatement,
 	"checksum": tableStatement,
+	"lock": func(t ownText) *ownStatement {
+		if t.word(1) != "table" && t.word(1) != "tables" {
+			return nil
+		}
+		return &ownStatement{answer: (*execution).lockTables}
+	},
+	"unlock": func(t ownText) *ownStatement {
+		if t.word(1) != "table" && t.word(1) != "tables" {
+			return nil
+		}
+		return &ownStatement{answer: (*execution).unlockTables}
+	},
 	"show": func(t ownText) *ownStatement {
-		if t.word(1) != "open" || t.word(2) != "tables" {
+		switch {
+		case t.word(1) == "engine" && t.word(2) == "innodb" && t.word(3) == "status":
+			return &ownStatement{answer: func(x *execution, sc *sql.Context) error {
+				return x.rowsOf(sc, sql.Schema{textColumn("Type"), textColumn("Name"), textColumn("Status")},
+					[]sql.Row{{"InnoDB", "", "Longitude keeps the rows; see longitude.transactions, longitude.statements and longitude.ranges"}})
+			}}
+		case t.word(1) != "open" || t.word(2) != "tables":
 			return nil
 		}
 		return &ownStatement{answer: func(x *execution, sc *sql.Context) error {
@@ -122,6 +140,29 @@ func flushStatement(t ownText) *ownStatement {
 		x.out.ok(types.OkResult{})
 		return nil
 	}}
+}
+
+// lockTables is LOCK TABLES: it commits, as in MySQL, and locks nothing: transactions are serializable without. go-mysql-server's own
+// refuses databases that are only read, so that mysqldump --all-databases could not go on.
+func (x *execution) lockTables(sc *sql.Context) error {
+	if err := x.implicitCommit(sc); err != nil {
+		return err
+	}
+	x.s.lockedTables = true
+	x.out.ok(types.OkResult{})
+	return nil
+}
+
+// unlockTables is UNLOCK TABLES, which commits only what LOCK TABLES has begun.
+func (x *execution) unlockTables(sc *sql.Context) error {
+	if x.s.lockedTables {
+		if err := x.implicitCommit(sc); err != nil {
+			return err
+		}
+	}
+	x.s.lockedTables = false
+	x.out.ok(types.OkResult{})
+	return nil
 }
 
 // tableStatement is CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE.

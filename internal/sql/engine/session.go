@@ -27,6 +27,9 @@ type Session struct {
 	// calls are the procedures under way, the innermost last.
 	calls []call
 
+	// lockedTables: LOCK TABLES has been said, and not taken back.
+	lockedTables bool
+
 	known            *settings // nil: to be looked up again
 	token, committed clock.Timestamp
 	running          running

@@ -110,6 +110,7 @@ func (c *countedConn) Read(p []byte) (int, error) {
 // receive reads what comes next. It reports whether that begins with a command that is executed here (commands.go).
 func (c *countedConn) receive(p []byte) (n int, own bool, err error) {
 	n, err = c.Conn.Read(p)
+	c.nth, c.info = 0, ""
 	for err == nil && n > 0 && n < 5 && len(p) >= 5 && c.betweenCommands() { // which command it is stands behind the header
 		var more int
 		more, err = c.Conn.Read(p[n:])
@@ -207,6 +208,7 @@ func (c *countedConn) execute() (over func()) {
 	c.turn.mu.Lock()
 	defer c.turn.mu.Unlock()
 	c.turn.executing++
+	c.nth++
 	return func() {
 		c.turn.mu.Lock()
 		defer c.turn.mu.Unlock()
@@ -395,6 +397,8 @@ type countedConn struct {
 	h    *handler
 	turn turn
 
+	nth     int    // statement of the command under way, from 1
+	info    string // the text of the OK packet that is written next (writeInfo)
 	instead []byte // the body of the error packet that is to be sent in the place of vitess's (ComStmtExecute)
 	swallow bool   // the next packet is not to be sent (tellMidway)
 	packet  []byte // what there is of it
@@ -404,6 +408,9 @@ type countedConn struct {
 func (c *countedConn) Write(p []byte) (int, error) {
 	if c.swallow {
 		return c.swallowed(p)
+	}
+	if c.info != "" {
+		p = c.correctInfo(p)
 	}
 	if c.instead != nil && len(p) > 4 && p[4] == mysql.ErrPacket {
 		own := packet(p[3], c.instead)

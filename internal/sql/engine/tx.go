@@ -67,6 +67,9 @@ func (t *tx) look() *txn.Txn {
 		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks, StatsOf: t.stats})
 		t.locks = nil
 		t.begun = t.kv.Savepoint()
+		for i := range t.savepoints { // of the attempt before (again)
+			t.savepoints[i].at = t.begun
+		}
 		t.limitWaiting()
 		t.watched.attempt(t.kv)
 	}
@@ -261,6 +264,7 @@ func (t *tx) again() *tx {
 	if t.kv != nil {
 		n.age, n.locks, n.stats = t.kv.Age(), t.kv.HandOver(), t.kv.Stats()
 	}
+	n.savepoints = slices.Clone(t.savepoints) // set before the statement that is repeated, which is the first one
 	return n
 }
 

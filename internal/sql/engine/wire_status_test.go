@@ -444,3 +444,63 @@ func TestStatementsAfterAnError(t *testing.T) {
 		t.Errorf("%s rows", got[0])
 	}
 }
+
+// The text of an OK packet stands behind its length. (vitess wrote a # there: libmariadb took shorter texts for malformed packets.)
+func TestInfoOfOKPackets(t *testing.T) {
+	c := startCluster(t, 1)
+	s := c.nodes[0]
+	s.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT)", "INSERT INTO d.t VALUES (1, 1), (2, 2)")
+	x, _ := dialRaw(t, s.addr, "d", true)
+	x.first("auto")
+	info := func() string {
+		for {
+			b, _ := x.read()
+			if b[0] != 0 {
+				t.Fatalf("packet %q", b)
+			}
+			more := okStatus(b)&moreResults != 0
+			_, rest := lenenc(b[1:])
+			_, rest = lenenc(rest)
+			if rest = rest[4:]; more {
+				continue
+			} else if len(rest) == 0 {
+				return ""
+			}
+			n, text := lenenc(rest)
+			if int(n) != len(text) {
+				t.Errorf("a text of %d bytes: %q", n, text)
+			}
+			return string(text)
+		}
+	}
+	const matched = "Rows matched: 2  Changed: 2  Warnings: 0"
+	for q, want := range map[string]string{"PREPARE p FROM 'SELECT 1'": "Statement prepared", "UPDATE t SET n = n + 1": matched, "INSERT INTO t VALUES (3, 3); DELETE FROM t WHERE id = 3; UPDATE t SET n = n + 1": matched,
+		"UPDATE t SET n = n + 1; UPDATE t SET n = n + 1; SET @a = 1": ""} {
+		for range 3 {
+			x.write(0, append([]byte{3}, q...))
+			if got := info(); got != want {
+				t.Errorf("%s: %q", q, got)
+			}
+		}
+	}
+}
+
+// A savepoint that stands before the first statement is there when the node has repeated that statement.
+func TestSavepointOfARepeatedTransaction(t *testing.T) {
+	c := startCluster(t, 1)
+	e := c.nodes[0].e
+	first := &tx{e: e, explicit: true}
+	first.setSavepoint("a")
+	first.setSavepoint("b")
+	again := first.again()
+	first.rollback(t.Context())
+	for _, name := range []string{"b", "a", "A"} {
+		if err := again.rollbackTo(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := again.rollbackTo("b"); err == nil {
+		t.Error("b is there after a rollback to a")
+	}
+	again.rollback(t.Context())
+}
