@@ -55,6 +55,34 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 		}
 	case *ahead:
 		return n.rowIter(ctx, row)
+	case *plan.LoadData:
+		return loadData(ctx, n)
+	case *plan.ShowCreateTable:
+		// The wrapper of tables with virtual columns has no comment.
+		if r, ok := n.Child.(*plan.ResolvedTable); ok {
+			if _, wrapped := r.Table.(sql.TableWrapper); wrapped {
+				plain := *r
+				for w, ok := plain.Table.(sql.TableWrapper); ok; w, ok = plain.Table.(sql.TableWrapper) {
+					plain.Table = w.Underlying()
+				}
+				whole, err := n.WithChildren(ctx, &plain)
+				if err != nil {
+					return nil, err
+				}
+				return b.e.gms.Analyzer.ExecBuilder.Build(ctx, whole, row)
+			}
+		}
+	case *plan.ShowColumns:
+		return showColumns(ctx, n)
+	case *plan.ShowIndexes:
+		return showIndexes(ctx, n)
+	case *plan.DescribeQuery:
+		switch s, err := sessionOf(ctx); {
+		case err == nil && s.stmt.explainJSON:
+			return explainJSON(ctx, n)
+		case !n.Format.Plan && !n.Format.Analyze:
+			return explainTable(ctx, n)
+		}
 	}
 	n, err := withCheckedArithmetic(ctx, n)
 	if err != nil {

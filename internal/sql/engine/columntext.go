@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -77,7 +78,7 @@ func defaultText(ctx *sql.Context, c *sql.Column) (any, error) {
 		return text, nil
 	}
 	v, err := c.Default.Eval(ctx, nil)
-	if err != nil || v == nil {
+	if err != nil || v == nil || c.Default.String() == "NULL" { // of JSON it is a document
 		return nil, err
 	}
 	return valueText(ctx, c.Type, v)
@@ -124,6 +125,39 @@ func mysqlNow(text string) string {
 // isNow reports whether an expression is the present time.
 func isNow(text string) bool { return strings.HasPrefix(mysqlNow(text), "CURRENT_TIMESTAMP") }
 
+// oneCall is a call of a function, or a name.
+var oneCall = regexp.MustCompile("^(`[^`]+`|\\w+\\(.*\\))$")
+
+// generatedText is the expression of a generated column: with one pair of parentheses, if it is not the call of a function.
+func generatedText(d *sql.ColumnDefaultValue) string {
+	text := d.String()
+	for len(text) > 1 && text[0] == '(' && closing(text) == len(text)-1 {
+		text = text[1 : len(text)-1]
+	}
+	if at := strings.IndexByte(text, '('); oneCall.MatchString(text) && (at < 0 || closing(text[at:]) == len(text)-at-1) {
+		return text
+	}
+	return "(" + text + ")"
+}
+
+// closing is where the parenthesis with which a text begins is closed.
+func closing(text string) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\'', '"', '`':
+			i = afterQuote(text, i) - 1
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
 // extraText is the column Extra of SHOW COLUMNS.
 func extraText(c *catalog.Column) string {
 	var out []string
@@ -151,7 +185,7 @@ type formatter struct{ *sql.MySqlSchemaFormatter }
 func (f formatter) GenerateCreateTableColumnDefinition(c *sql.Column, given, onUpdate string, table sql.CollationID) string {
 	out := "  " + f.QuoteIdentifier(c.Name) + " " + typeText(c.Type, table)
 	if c.Generated != nil {
-		out += " GENERATED ALWAYS AS " + c.Generated.String()
+		out += " GENERATED ALWAYS AS (" + generatedText(c.Generated) + ")"
 		if c.Virtual {
 			out += " VIRTUAL"
 		} else {
@@ -193,7 +227,7 @@ func (f formatter) defaultOf(c *sql.Column, given string) string {
 	if err != nil {
 		return " DEFAULT " + given
 	}
-	if v == nil {
+	if v == nil || c.Default.String() == "NULL" {
 		return " DEFAULT NULL"
 	}
 	text, err := valueText(ctx, c.Type, v)

@@ -12,6 +12,7 @@ import (
 
 // database is a handle: what is in it is looked up in the transaction's catalog at each call.
 type database struct {
+	noEvents
 	e         *Engine
 	id        uint64
 	name      string

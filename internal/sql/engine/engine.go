@@ -27,7 +27,7 @@ import (
 	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
-	"github.com/dolthub/go-mysql-server/sql/information_schema"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
 
 	"github.com/longitude-db/longitude/clock"
@@ -156,8 +156,9 @@ func New(o Options) *Engine {
 	e.open = newTransactions()
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
-	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).Build()
-	a.Catalog.InfoSchema = information_schema.NewInformationSchemaDatabase()
+	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{SchemaFormatter: formatter{&sql.MySqlSchemaFormatter{}},
+		Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).Build()
+	a.Catalog.InfoSchema = newInformationSchema()
 	a.Coster = newCoster()
 	a.ExecBuilder = rowexec.NewBuilder(&builder{e: e}, a.Overrides)
 	e.gms = sqle.New(a, &sqle.Config{VersionPostfix: versionPostfix(o.Version)})
@@ -179,6 +180,10 @@ var once sync.Once
 
 func setupProcess() {
 	addVariables()
+	setupInformationSchema()
+	for _, c := range plan.DescribeSchema { // of EXPLAIN: any may be NULL
+		c.Nullable = true
+	}
 	quietLogs()
 	setupDocuments()
 	// go-mysql-server takes these lists for statements of all kinds, but for plain SELECTs, for which it has one of its own

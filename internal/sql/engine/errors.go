@@ -7,10 +7,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
-	goerrors "gopkg.in/src-d/go-errors.v1"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/txn"
@@ -27,67 +24,6 @@ var errAsOfInside = mysql.NewSQLError(1568, "25001", "AS OF inside an open trans
 func errOrdering(v any) error {
 	return mysql.NewSQLError(1231, "42000", "Variable '%s' can't be set to the value of '%v': it is 'wait' (strictly serializable) or 'uncertainty'", orderingVariable, v)
 }
-
-// codes gives the errors of the engine their codes, where its own table has another one or none.
-var codes = []struct {
-	kind  *goerrors.Kind
-	code  int
-	state string
-}{
-	{sql.ErrForeignKeyChildViolation, 1452, "23000"},
-	{sql.ErrForeignKeyParentViolation, 1451, "23000"},
-	{sql.ErrCheckConstraintViolated, 3819, "HY000"},
-	{sql.ErrInsertIntoNonNullableProvidedNull, 1048, "23000"},
-	{sql.ErrInsertIntoNonNullableDefaultNullColumn, 1364, "HY000"},
-	{sql.ErrTableNotFound, 1146, "42S02"},
-	{sql.ErrTableAlreadyExists, 1050, "42S01"},
-	{sql.ErrDatabaseNotFound, 1049, "42000"},
-	{sql.ErrDatabaseExists, 1007, "HY000"},
-	{sql.ErrNoDatabaseSelected, 1046, "3D000"},
-	{sql.ErrColumnNotFound, 1054, "42S22"},
-	{sql.ErrUnknownColumn, 1054, "42S22"},
-	{sql.ErrTableColumnNotFound, 1054, "42S22"},
-	{sql.ErrColumnExists, 1060, "42S21"},
-	{sql.ErrAmbiguousColumnName, 1052, "23000"},
-	{sql.ErrDuplicateKey, 1061, "42000"},
-	{sql.ErrCantDropFieldOrKey, 1091, "42000"},
-	{sql.ErrIndexNotFound, 1091, "42000"},
-	{sql.ErrSyntaxError, 1064, "42000"},
-	{sql.ErrUnresolvedTableLock, 3568, "HY000"},
-	{sql.ErrSavepointDoesNotExist, 1305, "42000"},
-	{sql.ErrReadOnlyTransaction, 1792, "25006"},
-	{sql.ErrUnknownSystemVariable, 1193, "HY000"},
-	{sql.ErrFunctionNotFound, 1305, "42000"},
-	{sql.ErrStoredProcedureDoesNotExist, 1305, "42000"},
-	{sql.ErrExpectedSingleRow, 1242, "21000"},
-	{sql.ErrValueOutOfRange, 1264, "22003"},
-	{types.ErrLengthBeyondLimit, 1406, "22001"},
-	{types.ErrDataTruncatedForColumn, 1265, "01000"},
-	{types.ErrDataTruncatedForColumnAtRow, 1265, "01000"},
-	{sql.ErrInvalidValue, 1366, "HY000"},
-	{sql.ErrForeignKeyDropTable, 3730, "HY000"},
-	{sql.ErrInsertIntoMismatchValueCount, 1136, "21S01"},
-	{sql.ErrForeignKeyDuplicateName, 1826, "HY000"},
-	{sql.ErrForeignKeyNotFound, 1091, "42000"},
-	{sql.ErrUnknownConstraint, 3940, "HY000"},
-	{sql.ErrDuplicateCheckName, 3822, "HY000"},
-	{sql.ErrUnsupportedSyntax, 1235, "42000"},
-	{sql.ErrUnsupportedFeature, 1235, "42000"},
-	{sql.ErrViewDoesNotExist, 1146, "42S02"},
-	{sql.ErrExistingView, 1050, "42S01"},
-	{sql.ErrTriggerDoesNotExist, 1360, "HY000"},
-	{plan.ErrUpdateNotSupported, 1288, "HY000"},
-	{plan.ErrDeleteFromNotSupported, 1288, "HY000"},
-	{sql.ErrTriggerCreateStatementInvalid, 1064, "42000"},
-}
-
-// states completes codes that the engine knows without a SQLSTATE.
-var states = map[int]string{1022: "23000", 1040: "08004", 1044: "42000", 1045: "28000", 1046: "3D000", 1048: "23000", 1049: "42000",
-	1050: "42S01", 1051: "42S02", 1052: "23000", 1054: "42S22", 1060: "42S21", 1061: "42000", 1062: "23000", 1064: "42000", 1065: "42000",
-	1068: "42000", 1072: "42000", 1075: "42000", 1091: "42000", 1101: "42000", 1110: "42000", 1136: "21S01", 1140: "42000", 1142: "42000",
-	1146: "42S02", 1148: "42000", 1149: "42000", 1170: "42000", 1193: "HY000", 1205: "HY000", 1213: "40001", 1222: "21000", 1231: "42000",
-	1235: "42000", 1241: "21000", 1242: "21000", 1264: "22003", 1292: "22007", 1304: "42000", 1305: "42000", 1317: "70100", 1365: "22012",
-	1366: "HY000", 1406: "22001", 1451: "23000", 1452: "23000", 1690: "22003", 1792: "25006", 3141: "22032"}
 
 // cause strips the engine's wrappers, which errors.As does not see through.
 func cause(err error) error {

@@ -80,6 +80,9 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 		return remainder, x.h.e.clientError(sc, err, nil)
 	}
 	if err := x.repeat(sc, func() error { return x.attempt(r.query, stmt, bindings) }); err != nil {
+		if own, ok := err.(*mysql.SQLError); ok {
+			err = inContext(stmt, own)
+		}
 		return remainder, err
 	}
 	x.learn(sc)

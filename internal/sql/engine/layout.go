@@ -62,8 +62,8 @@ func newLayout(database string, t *catalog.Table) (*layout, error) {
 		col := &sql.Column{Name: c.Name, Type: typ, Nullable: c.Nullable, AutoIncrement: c.AutoIncrement, Virtual: c.Virtual,
 			Hidden: c.Hidden, HiddenSystem: c.HiddenSystem, Comment: c.Comment, Source: t.Name, DatabaseSource: database,
 			Default: unresolved(c.Default), Generated: unresolved(c.Generated), OnUpdate: unresolved(c.OnUpdate)}
+		col.Extra = extraText(c)
 		if c.AutoIncrement {
-			col.Extra = "auto_increment"
 			l.autoInc = i
 		}
 		kind, err := kindOf(typ)

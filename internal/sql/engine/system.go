@@ -62,7 +62,11 @@ type QuarantinedReplica struct {
 }
 
 // systemDatabase shows the state of the cluster as tables.
-type systemDatabase struct{ e *Engine }
+type systemDatabase struct {
+	noEvents
+	noPrograms
+	e *Engine
+}
 
 var (
 	_ sql.Database         = (*systemDatabase)(nil)

@@ -58,6 +58,7 @@ func addVariables() {
 	}})
 	sql.SystemVariables.AddSystemVariables(pastVariables())
 	sql.SystemVariables.AddSystemVariables(isolationVariables())
+	sql.SystemVariables.AddSystemVariables(clientVariables())
 	_ = sql.SystemVariables.AssignValues(map[string]any{"version": MySQLVersion + "-longitude", "version_comment": "Longitude"})
 }
 

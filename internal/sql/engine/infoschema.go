@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// information_schema is go-mysql-server's, but for what it says otherwise than MySQL 8.
+
+// setupInformationSchema puts our own readers in, for the process.
+func setupInformationSchema() {
+	makeColumns := information_schema.NewColumnsTable
+	information_schema.NewColumnsTable = func() *information_schema.ColumnsTable {
+		t := makeColumns()
+		inner := t.RowIter
+		t.RowIter = func(ctx *sql.Context, c sql.Catalog, all sql.Schema) (sql.RowIter, error) {
+			it, err := inner(ctx, c, all)
+			if err != nil {
+				return nil, err
+			}
+			return correctColumns(ctx, it, all)
+		}
+		return t
+	}
+}
+
+var newInfoSchema sync.Mutex
+
+// newInformationSchema makes the database; each engine has one of its own.
+func newInformationSchema() sql.Database {
+	newInfoSchema.Lock()
+	defer newInfoSchema.Unlock()
+	stats := information_schema.NewDefaultStats()
+	readStats := stats.Reader
+	stats.Reader = func(ctx *sql.Context, c sql.Catalog) (sql.RowIter, error) {
+		it, err := readStats(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return eachRow(ctx, it, func(row sql.Row) error {
+			row[stCardinality] = nil // not known
+			if row[stSubPart] == int64(0) {
+				row[stSubPart] = nil // the whole column
+			}
+			return nil
+		})
+	}
+	information_schema.NewInformationSchemaTablesToAdd[information_schema.StatisticsTableName] = stats
+	return information_schema.NewInformationSchemaDatabase()
+}
+
+// eachRow changes rows.
+func eachRow(ctx *sql.Context, it sql.RowIter, change func(sql.Row) error) (sql.RowIter, error) {
+	defer it.Close(ctx)
+	var out []sql.Row
+	for {
+		row, err := it.Next(ctx)
+		if err == io.EOF {
+			return sql.RowsToRowIter(out...), nil
+		}
+		if err == nil {
+			err = change(row)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+}
+
+// The places of columns in a row of information_schema.COLUMNS.
+const (
+	isSchema, isTable, isColumn = 1, 2, 3
+	isDefault                   = 5
+	isCharLength, isOctetLength = 8, 9
+	isColumnType, isExtra       = 15, 17
+	isGenerationExpression      = 20
+
+	stCardinality, stSubPart = 9, 10 // of STATISTICS
+)
+
+// correctColumns puts defaults, types, what is generated, and lengths of texts as MySQL has them (go-mysql-server: information_schema/columns_table.go).
+func correctColumns(ctx *sql.Context, it sql.RowIter, all sql.Schema) (sql.RowIter, error) {
+	name := func(parts ...string) string { return strings.ToLower(strings.Join(parts, "\x00")) }
+	columns := map[string]*sql.Column{}
+	for _, c := range all {
+		columns[name(c.DatabaseSource, c.Source, c.Name)] = c
+	}
+	return eachRow(ctx, it, func(row sql.Row) (err error) {
+		database, _ := row[isSchema].(string)
+		table, _ := row[isTable].(string)
+		column, _ := row[isColumn].(string)
+		c := columns[name(database, table, column)]
+		if c == nil || database == sql.InformationSchemaDatabaseName {
+			return nil
+		}
+		if row[isDefault], err = defaultText(ctx, c); err != nil {
+			return err
+		}
+		row[isColumnType], row[isExtra] = plainTypeText(c.Type), c.Extra
+		if c.Generated != nil {
+			row[isGenerationExpression] = generatedText(c.Generated)
+		}
+		if t, ok := c.Type.(sql.StringType); ok && types.IsTextBlob(c.Type) {
+			row[isCharLength], row[isOctetLength] = t.MaxByteLength(), t.MaxByteLength()
+		}
+		return nil
+	})
+}
