@@ -106,11 +106,12 @@ type Cause struct {
 
 // Report is what a run found.
 type Report struct {
-	Executed map[string]int // statements by family
-	Differs  map[string]int // of those, how many differ
-	Excused  map[string]int // of those, how many the lists excuse
-	Findings []*Finding
-	Lists    *Lists
+	Reference string         // version of the reference
+	Executed  map[string]int // statements by family
+	Differs   map[string]int // of those, how many differ
+	Excused   map[string]int // of those, how many the lists excuse
+	Findings  []*Finding
+	Lists     *Lists
 }
 
 // Causes groups the findings, the most harmful and frequent first; those that the lists excuse come last.

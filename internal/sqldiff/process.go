@@ -28,7 +28,7 @@ const modeForAll = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZE
 func Running(addr string, limit time.Duration) *Server { return &Server{Addr: addr, Limit: limit} }
 
 // StartReference makes a data directory below dir and starts mysqld or mariadbd there: the command given, or what the machine has.
-func StartReference(command, dir, port string, limit time.Duration) (*Server, error) {
+func StartReference(command, dir string, limit time.Duration) (*Server, error) {
 	for _, name := range []string{"mysqld", "mariadbd"} {
 		if command != "" {
 			break
@@ -46,6 +46,11 @@ func StartReference(command, dir, port string, limit time.Duration) (*Server, er
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", command, err, version)
 	}
+	free, err := FreePort()
+	if err != nil {
+		return nil, err
+	}
+	port := fmt.Sprint(free)
 	data := filepath.Join(dir, "reference")
 	maria := strings.Contains(string(version), "MariaDB")
 	first := exec.Command(command, "--no-defaults", "--initialize-insecure", "--datadir="+data)
@@ -67,16 +72,66 @@ func StartReference(command, dir, port string, limit time.Duration) (*Server, er
 }
 
 // StartNode starts one Longitude node with an empty store below dir.
-func StartNode(binary, dir string, port int, limit time.Duration) (*Server, error) {
-	at := func(i int) string { return fmt.Sprintf("127.0.0.1:%d", port+i) }
-	args := []string{"start", "--store", filepath.Join(dir, "store"), "--sql-addr", at(0), "--rpc-addr", at(1), "--http-addr", at(2), "--clock", "sim:eps=1ms"}
-	s := &Server{Addr: at(0), Limit: limit, Log: filepath.Join(dir, "node.log"), start: func() *exec.Cmd {
-		// A statement may ask for more than the machine has: the node is to fail, not the machine.
-		cmd := exec.Command("sh", append([]string{"-c", `ulimit -v 8388608; exec "$0" "$@"`, binary}, args...)...)
-		cmd.Env = append(os.Environ(), "GOMEMLIMIT=2GiB")
-		return cmd
-	}}
-	return s, s.Restart()
+func StartNode(binary, dir string, limit time.Duration) (*Server, error) {
+	nodes, err := StartCluster(binary, dir, 1, limit)
+	if err != nil {
+		return nil, err
+	}
+	return nodes[0], nil
+}
+
+// StartCluster starts Longitude nodes with empty stores below dir, and returns when every range has its replicas. What has been started is returned even
+// if there is an error.
+func StartCluster(binary, dir string, nodes int, limit time.Duration) (out []*Server, err error) {
+	join := ""
+	for i := range nodes {
+		var at [3]string
+		for j := range at {
+			port, err := FreePort()
+			if err != nil {
+				return out, err
+			}
+			at[j] = fmt.Sprintf("127.0.0.1:%d", port)
+		}
+		below := filepath.Join(dir, fmt.Sprintf("node%d", i+1))
+		if err := os.MkdirAll(below, 0o700); err != nil {
+			return out, err
+		}
+		args := []string{"start", "--store", filepath.Join(below, "store"), "--sql-addr", at[0], "--rpc-addr", at[1], "--http-addr", at[2], "--clock", "sim:eps=1ms"}
+		if join != "" {
+			args = append(args, "--join", join)
+		} else {
+			join = at[1]
+		}
+		s := &Server{Addr: at[0], Limit: limit, Log: filepath.Join(below, "log"), start: func() *exec.Cmd {
+			// A statement may ask for more than the machine has: the node is to fail, not the machine.
+			cmd := exec.Command("sh", append([]string{"-c", `ulimit -v 8388608; exec "$0" "$@"`, binary}, args...)...)
+			cmd.Env = append(os.Environ(), "GOMEMLIMIT=2GiB")
+			return cmd
+		}}
+		out = append(out, s)
+		if err := s.Restart(); err != nil {
+			return out, err
+		}
+	}
+	return out, replicated(out[0], nodes)
+}
+
+// replicated waits until every range has as many replicas as there are nodes, at most three.
+func replicated(s *Server, nodes int) error {
+	c, err := Dial(s.Addr, "", s.Limit)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	last := ""
+	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(50 * time.Millisecond) {
+		r := c.Query("SELECT MIN(LENGTH(replicas) - LENGTH(REPLACE(replicas, ',', '')) + 1) FROM longitude.ranges")
+		if last = show(&Answer{Result: r}); r.Err == nil && r.Lost == nil && len(r.Rows) == 1 && r.Rows[0][0].Text >= fmt.Sprint(min(3, nodes)) {
+			return nil
+		}
+	}
+	return fmt.Errorf("some range has not all its replicas after a minute: %s", last)
 }
 
 // Restart starts the process, unless it still runs, and waits until it answers.

@@ -134,6 +134,9 @@ func (r *runner) seed(f *Family, seed uint64) error {
 	if err := r.use(fmt.Sprintf("d_%s_%d", f.Name, seed)); err != nil {
 		return err
 	}
+	if r.report.Reference = "MySQL " + r.want.conn.Version; r.want.maria {
+		r.report.Reference = "MariaDB " + r.want.conn.Version
+	}
 	defer r.drop()
 	if err := r.create(genSchema(src, f.tables), r.setupFailed); err != nil {
 		return err

@@ -13,16 +13,17 @@ import (
 )
 
 type flags struct {
-	families, reference, node, binary, out string
-	first                                  uint64
-	seeds, count, reduce, perCause         int
-	limit, atMost                          time.Duration
-	excused                                bool
+	families, mode, reference, node, binary, out, page, counts string
+	first                                                      uint64
+	seeds, count, reduce, perCause                             int
+	limit, atMost                                              time.Duration
+	excused                                                    bool
 }
 
 func main() {
 	var f flags
 	flag.StringVar(&f.families, "family", "", "families to run, with commas (default: all)")
+	flag.StringVar(&f.mode, "mode", "", "compare two ways of asking Longitude instead of asking a reference: tlp, norec, index, prepared, compiled, transaction, inplace, cluster")
 	flag.Uint64Var(&f.first, "first", 1, "first seed")
 	flag.IntVar(&f.seeds, "seeds", 5, "number of seeds")
 	flag.IntVar(&f.count, "count", 0, "statements for each seed and family (default: the family's)")
@@ -34,6 +35,8 @@ func main() {
 	flag.StringVar(&f.node, "node", "", "address of a node that runs (default: start -binary)")
 	flag.StringVar(&f.binary, "binary", "bin/longitude", "the longitude to start")
 	flag.StringVar(&f.out, "out", "", "file for the report (default: standard output)")
+	flag.StringVar(&f.page, "page", "", "write docs/mysql-compatibility.md to this file from what is known, and run nothing")
+	flag.StringVar(&f.counts, "counts", "", "testdata/counts.txt: replace what it says of the families or of the mode that are run")
 	flag.BoolVar(&f.excused, "excused", false, "print the causes that the lists excuse, too")
 	flag.Parse()
 	if err := run(f); err != nil {
@@ -43,9 +46,20 @@ func main() {
 }
 
 func run(f flags) error {
+	if f.page != "" {
+		return writePage(f.page)
+	}
 	o := sqldiff.Options{First: f.first, Seeds: f.seeds, Count: f.count, Reduce: f.reduce, PerCause: f.perCause, Progress: os.Stderr}
 	if f.atMost > 0 {
 		o.Until = time.Now().Add(f.atMost)
+	}
+	if f.mode != "" {
+		if o.Mode = sqldiff.ModeNamed(f.mode); o.Mode == nil {
+			return fmt.Errorf("there is no mode %q", f.mode)
+		}
+		if f.families == "" {
+			f.families = strings.Join(o.Mode.Families, ",")
+		}
 	}
 	for name := range strings.SplitSeq(f.families, ",") {
 		if name == "" {
@@ -63,9 +77,8 @@ func run(f flags) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	reference, node, err := servers(f, dir)
-	defer reference.Stop()
-	defer node.Stop()
+	reference, node, stop, err := servers(f, o.Mode, dir)
+	defer stop()
 	if err != nil {
 		return err
 	}
@@ -77,11 +90,48 @@ func run(f flags) error {
 		} else if err := os.WriteFile(f.out, []byte(text), 0o644); err != nil {
 			return err
 		}
+		if f.counts != "" && err == nil {
+			err = writeCounts(f.counts, f.mode, report)
+		}
 		if n := report.Unexplained(); err == nil && n > 0 {
 			err = fmt.Errorf("%d statements differ without an explanation", n)
 		}
 	}
 	return err
+}
+
+func writePage(file string) error {
+	lists, err := sqldiff.ReadLists()
+	if err != nil {
+		return err
+	}
+	counts, err := sqldiff.ReadCounts()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(sqldiff.Page(counts, lists)), 0o644)
+}
+
+func writeCounts(file, mode string, r *sqldiff.Report) error {
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	c, err := sqldiff.ParseCounts(string(old))
+	if err != nil {
+		return err
+	}
+	if mode == "" {
+		c.Reference = r.Reference
+		c.Set(false, sqldiff.CountsOf(r))
+	} else {
+		sum := sqldiff.FamilyCount{Name: mode}
+		for _, f := range sqldiff.CountsOf(r) {
+			sum.Statements, sum.Differ, sum.Excused = sum.Statements+f.Statements, sum.Differ+f.Differ, sum.Excused+f.Excused
+		}
+		c.Set(true, []sqldiff.FamilyCount{sum})
+	}
+	return os.WriteFile(file, []byte(c.Text()), 0o644)
 }
 
 // memory is where data that are thrown away may lie.
@@ -92,28 +142,48 @@ func memory() string {
 	return ""
 }
 
-func servers(f flags, dir string) (reference, node *sqldiff.Server, err error) {
-	if strings.Contains(f.reference, ":") {
+// servers starts what is not there yet: the two sides of the comparison.
+func servers(f flags, mode *sqldiff.Mode, dir string) (reference, node *sqldiff.Server, stop func(), err error) {
+	var started []*sqldiff.Server
+	stop = func() {
+		for _, s := range started {
+			s.Stop()
+		}
+	}
+	switch {
+	case mode != nil && !mode.Cluster: // one node is both sides
+	case strings.Contains(f.reference, ":"):
 		reference = sqldiff.Running(f.reference, f.limit)
-	} else {
-		port, err := sqldiff.FreePort()
-		if err != nil {
-			return nil, nil, err
+	case mode != nil:
+		if reference, err = sqldiff.StartNode(f.binary, dir+"/alone", f.limit); err != nil {
+			return nil, nil, stop, err
 		}
-		if reference, err = sqldiff.StartReference(f.reference, dir, fmt.Sprint(port), f.limit); err != nil {
-			return reference, nil, err
+		started = append(started, reference)
+	default:
+		if reference, err = sqldiff.StartReference(f.reference, dir, f.limit); err != nil {
+			return nil, nil, stop, err
 		}
+		started = append(started, reference)
 	}
 	if f.node != "" {
-		return reference, sqldiff.Running(f.node, f.limit), nil
+		node = sqldiff.Running(f.node, f.limit)
+	} else {
+		if _, err := os.Stat(f.binary); err != nil {
+			return nil, nil, stop, errors.Join(err, errors.New("make build, or name one with -binary"))
+		}
+		nodes := 1
+		if mode != nil && mode.Cluster {
+			nodes = 3
+		}
+		cluster, err := sqldiff.StartCluster(f.binary, dir, nodes, f.limit)
+		started = append(started, cluster...)
+		if err != nil {
+			return nil, nil, stop, err
+		}
+		node = cluster[0]
 	}
-	if _, err := os.Stat(f.binary); err != nil {
-		return reference, nil, errors.Join(err, errors.New("make build, or name one with -binary"))
+	if reference == nil {
+		reference = node
 	}
-	port, err := sqldiff.FreePort()
-	if err != nil {
-		return reference, nil, err
-	}
-	node, err = sqldiff.StartNode(f.binary, dir, port, f.limit)
-	return reference, node, err
+	return reference, node, stop, nil
 }
