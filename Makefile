@@ -8,6 +8,8 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 TAGS     := gms_pure_go
 # invariants: costly assertions, ours and Pebble's.
 TESTTAGS := $(TAGS),invariants
+# assert: ours alone, for simulations, which meet Pebble's in the tests.
+SIMTAGS  := $(TAGS),assert
 # One setting for building and testing: with another one the SQL engine would be compiled again, for minutes.
 export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -78,19 +80,19 @@ unit-plain: ## tests of SQL and server, and short simulations, without it
 	CGO_ENABLED=0 $(GO) test -timeout 20m -tags $(TESTTAGS) $(PLAINPKGS)
 
 sim: ## simulate clusters: SEEDS=20 FIRST=1, or SEED=7 to replay one with its trace
-	CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun $(if $(SEED),-seed $(SEED) -trace,-seeds $(SEEDS) -first $(FIRST))
+	CGO_ENABLED=0 $(GO) run -tags $(SIMTAGS) ./internal/sim/simrun $(if $(SEED),-seed $(SEED) -trace,-seeds $(SEEDS) -first $(FIRST))
 
 sim-twice: ## simulate each of SEEDS=20 FIRST=1 twice: the same seed must give the same trace, byte for byte
-	CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun -twice -seeds $(SEEDS) -first $(FIRST)
+	CGO_ENABLED=0 $(GO) run -tags $(SIMTAGS) ./internal/sim/simrun -twice -seeds $(SEEDS) -first $(FIRST)
 
 sim-hashes: ## print the hashes of the traces of SEEDS=20 FIRST=1, to compare with those of another machine
-	@CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun -hashes -seeds $(SEEDS) -first $(FIRST)
+	@CGO_ENABLED=0 $(GO) run -tags $(SIMTAGS) ./internal/sim/simrun -hashes -seeds $(SEEDS) -first $(FIRST)
 
 sim-sql: ## simulated clusters under SQL: SEEDS=n FIRST=n
-	CGO_ENABLED=0 $(GO) run -tags $(TAGS),invariants ./internal/sim/sqlsim/sqlsimrun -seeds $(SEEDS) -first $(FIRST)
+	CGO_ENABLED=0 $(GO) run -tags $(SIMTAGS) ./internal/sim/sqlsim/sqlsimrun -seeds $(SEEDS) -first $(FIRST)
 
 sim-controls: ## break each rule on purpose, over SEEDS=20 seeds, and show which find it
-	CGO_ENABLED=0 $(GO) run -tags $(TESTTAGS) ./internal/sim/simrun -controls -seeds $(SEEDS)
+	CGO_ENABLED=0 $(GO) run -tags $(SIMTAGS) ./internal/sim/simrun -controls -seeds $(SEEDS)
 
 # make sql-diff: FAMILY= (all), SEEDS, FIRST, REFERENCE=host:port or a mysqld or mariadbd to start (the one installed), OUT= a file for the report.
 FAMILY    ?=

@@ -159,7 +159,7 @@ func putEntry(b *storage.Batch, id kv.RangeID, e *raftpb.Entry) error {
 
 func (w *logWriter) delay() {
 	if d := w.s.opts.DiskDelay; d != nil {
-		w.s.opts.RT.Sleep(d())
+		sleep(w.s.opts.RT, d())
 	}
 }
 

@@ -62,11 +62,14 @@ type watched struct {
 	desc   kv.RangeDescriptor // the newest that any machine has shown
 	voters uint               // the machines, as bits
 	since  time.Duration      // when these became its voters
-	data   bool
-	served map[int]time.Duration // by machine: when a probe of it last succeeded
-	next   map[int]time.Duration // by machine: when to probe again
-	flying map[int]int           // by machine: probes under way
-	failed map[int]error         // by machine: what the last probe that failed said
+	// spoiled are machines that can do nothing for this range (World.spoiled), since spoiledAt.
+	spoiled   uint
+	spoiledAt time.Duration
+	data      bool
+	served    map[int]time.Duration // by machine: when a probe of it last succeeded
+	next      map[int]time.Duration // by machine: when to probe again
+	flying    map[int]int           // by machine: probes under way
+	failed    map[int]error         // by machine: what the last probe that failed said
 }
 
 // availableWithin is how long after the beginning of the conditions a range may take to be served. The terms are
@@ -170,6 +173,11 @@ func (net *Network) fine(a, b int) bool {
 
 // learn takes in the newest descriptors. A machine that is paused or about to die knows them as well as any.
 func (a *availability) learn(now time.Duration) {
+	for id, r := range a.ranges {
+		if s := a.w.spoiled(id); s != r.spoiled {
+			r.spoiled, r.spoiledAt = s, now
+		}
+	}
 	for _, m := range a.w.Machines {
 		if !m.Serving() {
 			continue
@@ -214,18 +222,19 @@ func (a *availability) judge(now time.Duration) {
 		}
 		for _, id := range slices.Sorted(maps.Keys(a.ranges)) {
 			r := a.ranges[id]
-			if !r.data || !r.majority(set) {
+			able := set &^ r.spoiled
+			if !r.data || !r.majority(able) {
 				continue
 			}
-			since := max(r.since, a.since(set))
+			since := max(r.since, r.spoiledAt, a.since(set))
 			for i := range a.w.Machines {
-				if r.voters&set&(1<<i) != 0 {
+				if r.voters&able&(1<<i) != 0 {
 					since = max(since, r.served[i])
 				}
 			}
 			a.gap = max(a.gap, now-since)
 			if now-since >= a.within {
-				a.err = a.complain(id, r, set, since)
+				a.err = a.complain(id, r, able, since)
 				return
 			}
 		}

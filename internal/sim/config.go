@@ -94,6 +94,9 @@ type Config struct {
 	// Idle is a long time in the middle of it in which nobody asks anything and nothing goes wrong: long enough for what is
 	// kept for minutes to be collected.
 	Idle time.Duration
+	// Asleep is how much of that all processes are stopped for, at a stretch: the minutes pass, and nobody spends them on
+	// heartbeats.
+	Asleep time.Duration
 	// Available is how long a range may take to be served by a quorum that is well and connected, while faults last (V6); 0: that
 	// is not watched. LongP is the share of faults that last for about as long.
 	Available time.Duration
@@ -154,9 +157,10 @@ func Draw(seed uint64) Config {
 	c.Orderings = [][]txn.Ordering{{txn.Wait}, {txn.Wait}, {txn.Uncertainty}, {txn.Wait, txn.Uncertainty}}[r.IntN(4)]
 	c.Workloads = some(r, workloadNames(), 1+r.IntN(5))
 	c.Clients = 1 + r.IntN(3)
-	// All clients together ask at most some thousand times a second: more makes a run long, but not more telling.
+	// All clients together ask at most some hundred times a second, of many nodes less often, for which each time costs more: more makes a run
+	// long, but not more telling.
 	total := time.Duration(c.Nodes * c.Clients * len(c.Workloads))
-	c.Think = logUniform(r, total*2*time.Millisecond, 300*time.Millisecond)
+	c.Think = logUniform(r, total*time.Duration(c.Nodes)*time.Millisecond, max(300*time.Millisecond, 2*total*time.Duration(c.Nodes)*time.Millisecond))
 
 	c.FaultFor = time.Duration(6+r.IntN(14)) * time.Second
 	c.FaultEvery = logUniform(r, 300*time.Millisecond, 4*time.Second)
@@ -245,6 +249,18 @@ func Draw(seed uint64) Config {
 	if r.IntN(5) == 0 && c.Idle == 0 {
 		c.drawLie(r)
 	}
+	if c.Idle > 0 && r.IntN(8) > 0 {
+		c.Asleep = 10 * time.Minute
+	}
+	// Each round is a message from each node to each other one: at most some thousand of these a second.
+	if c.ClosedEvery > 0 {
+		c.ClosedEvery = max(c.ClosedEvery, time.Duration(c.Nodes*(c.Nodes-1))*time.Second/3000)
+	}
+	for _, f := range lastFaults {
+		if len(c.Faults) > 0 && r.IntN(4) == 0 {
+			c.Faults = append(c.Faults, f.Name)
+		}
+	}
 	return c
 }
 
@@ -321,11 +337,11 @@ func (c Config) String() string {
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
 	return fmt.Sprintf("%d nodes (%d late), %d replicas, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, links of %.1f MB/s with room for %s, damage %.5f, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
-		"  clocks %s; faults %v every %s for %s (long %.1f), operators every %s (%d cuts), available within %s, lie %s of m%d after %s for %s, idle %s, locking %.1f, spill %d, through %d",
+		"  clocks %s; faults %v every %s for %s (long %.1f), operators every %s (%d cuts), available within %s, lie %s of m%d after %s for %s, idle %s (asleep %s), locking %.1f, spill %d, through %d",
 		c.Nodes, c.Late, c.Factor, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
 		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.Rate/1e6, c.Room.Round(time.Millisecond), c.Damage, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor.Round(time.Millisecond), c.LongP, c.OperateEvery.Round(time.Millisecond), c.Cuts, c.Available.Round(time.Millisecond),
-		c.Lie.Offset.Round(time.Millisecond), c.Lie.Who+1, c.Lie.After.Round(time.Millisecond), c.Lie.For.Round(time.Millisecond), c.Idle, c.Locking, c.Spill, c.Through)
+		c.Lie.Offset.Round(time.Millisecond), c.Lie.Who+1, c.Lie.After.Round(time.Millisecond), c.Lie.For.Round(time.Millisecond), c.Idle, c.Asleep, c.Locking, c.Spill, c.Through)
 }
 
 // logUniform draws evenly on the logarithmic scale.

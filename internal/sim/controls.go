@@ -148,12 +148,17 @@ var Controls = []Control{
 		Change: func(c *Config) {
 			// Its heartbeats ask for nothing, which would be evidence enough for the others.
 			c.UnsafeReplicas, c.UnsafePromises = replica.Unsafe{KeepTicking: true}, cluster.Unsafe{NoSuspicion: true}
-			deafness(c)
+			inTurn(c, deafen)
 		}},
 	{Name: "support-to-the-unheard", Breaks: "P8: a store asks for the support of peers that it does not hear", Within: 20, Stops: true,
 		Change: func(c *Config) {
 			c.UnsafePromises = cluster.Unsafe{AskUnheard: true}
-			deafness(c)
+			inTurn(c, deafen)
+		}},
+	{Name: "mired-lease", Breaks: "mired.go: a leader whose entries reach no quorum keeps its lease", Within: 20, Stops: true,
+		Change: func(c *Config) {
+			c.UnsafeReplicas = replica.Unsafe{StayMired: true}
+			inTurn(c, func(w *World, x int) func() { return w.block(x, -1) })
 		}},
 	{Name: "one-lane", Breaks: "N7 of package rpc: what leases hang on waits behind what is large", Within: 20,
 		Change: func(c *Config) {
@@ -218,7 +223,7 @@ var Controls = []Control{
 func ControlConfig(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc7))
 	c := Draw(seed)
-	c.Nodes, c.Faults, c.Loss, c.Far, c.Idle, c.Clocks, c.Lie = 3, nil, 0, 0, 0, nil, Lie{}
+	c.Nodes, c.Faults, c.Loss, c.Far, c.Idle, c.Asleep, c.Clocks, c.Lie = 3, nil, 0, 0, 0, 0, nil, Lie{}
 	c.Rate, c.Room, c.Damage = 0, 0, 0
 	c.Request, c.Progress, c.MaxSteps = 10*time.Second, 0, 500_000
 	c.StallP, c.Weather.Dup, c.Weather.SpikeP = 0, 0, 0
@@ -311,18 +316,16 @@ func leaseholder(w *World, key kv.Key) (*Machine, kv.RangeID) {
 	return nil, 0
 }
 
-// deafness lets nothing reach one node after another, for longer than ranges may take to be served.
-func deafness(c *Config) {
+// inTurn makes one node after another ill, for longer than ranges may take to be served.
+func inTurn(c *Config, strike func(w *World, x int) (heal func())) {
 	c.Workloads, c.Think, c.Clients = []string{"register"}, 50*time.Millisecond, 1
 	c.Available = c.availableWithin()
 	each := 2 * c.Available
 	c.MaxSteps, c.FaultFor = 2_000_000, 3*each
 	c.Script = func(w *World) {
-		deaf := Fault{"deaf", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
-			return deafen(w, int(w.Loop.Now()/each)%len(w.Machines)), true
-		}}
 		for x := range w.Machines {
-			w.Loop.At(w.Loop.Now()+time.Duration(x)*each, func() { w.strike(deaf, w.faultRand, each-time.Second) })
+			f := Fault{"in turn", func(w *World, _ *rand.Rand, _ time.Duration) (func(), bool) { return strike(w, x), true }}
+			w.Loop.At(w.Loop.Now()+time.Duration(x)*each, func() { w.strike(f, w.faultRand, each-time.Second) })
 		}
 	}
 }

@@ -63,6 +63,12 @@ var laterFaults = []Fault{
 	{"wedge", wedge},
 }
 
+// lastFaults are drawn last of all.
+var lastFaults = []Fault{
+	{"poison", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) { return poison(w, r) }},
+	{"block", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) { return blockBulk(w, r) }},
+}
+
 // The names of faults that others ask for.
 const (
 	slowDisk = "slow-disk"
@@ -88,7 +94,7 @@ func laterFaultNames() (names []string) {
 func (w *World) trouble(end time.Duration, over func()) {
 	r := w.faultRand
 	var kinds []Fault
-	for _, f := range slices.Concat(faults, laterFaults, operators) {
+	for _, f := range slices.Concat(faults, laterFaults, lastFaults, operators) {
 		for _, name := range w.Config.Faults {
 			if f.Name == name {
 				kinds = append(kinds, f)
@@ -118,6 +124,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 			w.event("idle until %.0f", w.idleTo.Seconds())
 			heal()
 		})
+		w.Loop.At(w.idleFrom+drowsy, w.sleep)
 		w.Loop.At(w.idleTo, func() { w.Net.weather.Loss, w.Net.damage = w.Config.Loss, w.Config.Damage })
 	}
 	if w.Config.Lie.Offset != 0 {
@@ -169,6 +176,23 @@ func (w *World) trouble(end time.Duration, over func()) {
 		heal()
 		over()
 	})
+}
+
+// drowsy is how long the idle time has lasted when the processes are stopped.
+const drowsy = 20 * time.Second
+
+// sleep stops all processes for the greater part of the idle time. What they have under way is seen when they go on.
+func (w *World) sleep() {
+	if w.Config.Asleep == 0 {
+		return
+	}
+	until := w.Loop.Now() + w.Config.Asleep
+	w.event("all sleep until %.0f", until.Seconds())
+	for _, m := range w.Machines {
+		if m.Up() {
+			m.RT.Pause(until)
+		}
+	}
 }
 
 // strike makes one fault, and heals it after d.

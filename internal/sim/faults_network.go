@@ -3,6 +3,8 @@ package sim
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/longitude-db/longitude/internal/kv"
 )
 
 // partition cuts the machines into two groups.
@@ -107,4 +109,37 @@ func flood(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 func (w *World) flood(x int, part float64) (end func()) {
 	w.Net.standing[x] = time.Duration(part * float64(w.Net.room))
 	return func() { delete(w.Net.standing, x) }
+}
+
+// blockBulk lets nothing bulk through what a machine dials to the others, or to most of them: it is heard, hears them, and can replicate
+// nothing.
+func blockBulk(w *World, r *rand.Rand) (func(), bool) {
+	x := r.IntN(len(w.Machines))
+	spared := -1
+	if len(w.Machines) > 3 && r.IntN(2) == 0 {
+		spared = r.IntN(len(w.Machines))
+	}
+	return w.block(x, spared), true
+}
+
+func (w *World) block(x, spared int) (mend func()) {
+	each := func(do func(from, to int)) {
+		for i := range w.Machines {
+			if i != x && i != spared {
+				do(x, i)
+			}
+		}
+	}
+	w.event("nothing bulk passes that %s dials, but to m%d", w.Machines[x].Name, spared+1)
+	each(w.Net.Block)
+	return func() {
+		w.event("what %s dials is whole again", w.Machines[x].Name)
+		each(w.Net.Unblock)
+	}
+}
+
+// reaches reports whether what is bulk gets through to a node, as the machine's transport sees it.
+func (m *Machine) reaches(id kv.NodeID) bool {
+	peer := m.w.byID(id)
+	return peer == nil || m.w.Net.reaches(m.w.Loop.Now(), m.Index, peer.Index)
 }

@@ -33,8 +33,11 @@ func (c *Config) drawLie(r *rand.Rand) {
 	}
 	// Messages hide as much of a lie as they take. What is left of it must exclude all others.
 	off := 2*widest + 2*(c.Weather.Base+c.Weather.Jitter+c.Far) + logUniform(r, 20*time.Millisecond, time.Second)
-	if r.IntN(2) == 0 {
+	switch r.IntN(8) {
+	case 0, 1, 2, 3:
 		off = -off
+	case 4: // so far ahead that it asks for longer promises than anybody gives (cluster P4)
+		off += 2*c.Promise + 2*time.Second
 	}
 	c.Lie = Lie{Who: r.IntN(c.Nodes - c.Late), Offset: off, After: time.Duration(r.Int64N(int64(c.FaultFor / 2))), For: time.Second + time.Duration(r.Int64N(int64(c.FaultFor/2)))}
 	c.LiveWithin += 15 * time.Second // a disproof stands, and calm is asked for, before a fence is taken away
@@ -50,7 +53,7 @@ var excusable = []string{"register", "bank", "order", "lists", "rw-registers", "
 // fenceLimit is how long after the beginning of a lie the liar has to have fenced itself. A clock that falls back is silent at first,
 // until true time has come to what it gave out before.
 func (c *Config) fenceLimit() time.Duration {
-	return c.Lie.Offset.Abs() + 4*c.ClockPoll + 10*c.Heartbeat + time.Second
+	return max(0, -c.Lie.Offset) + 4*c.ClockPoll + 10*c.Heartbeat + time.Second
 }
 
 // lieEvery is how often readings are held against true time while a clock lies, and afterwards until none is false.

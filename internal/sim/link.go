@@ -25,8 +25,9 @@ type links struct {
 	free map[pipe]time.Duration // when the last byte of what waits will have left
 	// standing is what large transfers of a machine keep in its bulk queues, as the time that it takes to leave.
 	standing map[int]time.Duration
-	undials  map[conn]bool // connections through which nothing passes, in the lane 0 for all lanes
-	epoch    map[conn]int  // how often each connection was reset
+	undials  map[conn]bool   // connections through which nothing passes, in the lane 0 for all lanes
+	blocks   map[conn]*block // connections through which nothing bulk passes, in the lane 0
+	epoch    map[conn]int    // how often each connection was reset
 	calls    map[conn]map[uint64]func()
 	lastID   uint64
 
@@ -42,7 +43,7 @@ type pipe struct {
 
 func newLinks(cfg Config) links {
 	return links{rate: cfg.Rate, room: cfg.Room, one: cfg.OneLane, rng: rand.New(rand.NewPCG(cfg.Seed, 0xdade)),
-		free: map[pipe]time.Duration{}, standing: map[int]time.Duration{}, undials: map[conn]bool{}, epoch: map[conn]int{}, calls: map[conn]map[uint64]func(){}}
+		free: map[pipe]time.Duration{}, standing: map[int]time.Duration{}, undials: map[conn]bool{}, blocks: map[conn]*block{}, epoch: map[conn]int{}, calls: map[conn]map[uint64]func(){}}
 }
 
 // frameBytes is what a message takes beyond its own bytes: frame, TCP and IP.
@@ -93,6 +94,35 @@ func (l *links) clearQueues(from int) {
 func (l *links) CutDial(from, to int)  { l.undials[conn{from: from, to: to}] = true }
 func (l *links) MendDial(from, to int) { delete(l.undials, conn{from: from, to: to}) }
 
+// block is a path that lets small packets through and no large ones, or a connection that is stuck over and over. The machine that has dialled
+// notices after a while, if it has something to say.
+type block struct{ first, last time.Duration } // when something was lost in it; 0: nothing was
+
+// Block lets nothing through the bulk connections that one machine dials to another, in either direction. Unblock undoes it.
+func (l *links) Block(from, to int)   { l.blocks[conn{from: from, to: to}] = &block{} }
+func (l *links) Unblock(from, to int) { delete(l.blocks, conn{from: from, to: to}) }
+
+func (l *links) blocked(c conn) *block {
+	if c.lane != kv.Bulk || l.one {
+		return nil
+	}
+	return l.blocks[conn{from: c.from, to: c.to}]
+}
+
+// lose notes that something was lost.
+func (b *block) lose(now time.Duration) {
+	if b.first == 0 || now-b.last >= 2*connSilence {
+		b.first = now
+	}
+	b.last = now
+}
+
+// reaches is what package rpc tells of it (N10).
+func (l *links) reaches(now time.Duration, from, to int) bool {
+	b := l.blocks[conn{from: from, to: to}]
+	return b == nil || b.first == 0 || now-b.first < connSilence || now-b.last >= 2*connSilence
+}
+
 func (l *links) undialled(from, to int) bool { return l.undials[conn{from: from, to: to}] }
 
 // await has fn called if the connection is reset, until the returned func is called.
@@ -117,7 +147,8 @@ func (l *links) damaged() bool {
 
 // Connected reports whether two machines can say everything to each other: no cut is between them, whoever dials.
 func (net *Network) Connected(a, b int) bool {
-	return !net.cut[a][b] && !net.cut[b][a] && !net.undialled(a, b) && !net.undialled(b, a)
+	return !net.cut[a][b] && !net.cut[b][a] && !net.undialled(a, b) && !net.undialled(b, a) &&
+		net.blocked(conn{from: a, to: b}) == nil && net.blocked(conn{from: b, to: a}) == nil
 }
 
 // reset ends a connection on which something damaged arrived, as package rpc does (N8): what is on its way is lost, and calls fail.

@@ -42,6 +42,8 @@ type Machine struct {
 	still                           suspension
 	stood                           time.Duration // for how long the monotonic clock has stood still, up to now
 	wedged                          wedged
+	poisoned                        map[kv.RangeID]bool // ranges of which the machine can apply nothing
+	cured                           []kv.RangeID        // of which it can again
 
 	// The process. All nil while there is none.
 	RT      *eventloop.Runtime
@@ -64,7 +66,8 @@ type Machine struct {
 }
 
 func newMachine(w *World, i int, c clock.Conditions) *Machine {
-	m := &Machine{w: w, Index: i, Name: fmt.Sprint("m", i+1), files: vfs.NewCrashableMem(), ended: -1, Source: clock.NewSim(c, w.Truth)}
+	m := &Machine{w: w, Index: i, Name: fmt.Sprint("m", i+1), files: vfs.NewCrashableMem(), ended: -1, Source: clock.NewSim(c, w.Truth),
+		poisoned: map[kv.RangeID]bool{}}
 	if w.Config.Marker != NoMarker {
 		m.Source.Mark(w.Config.Marker == MarkerInReadings)
 	}
@@ -121,10 +124,12 @@ func (m *Machine) Boot() {
 		Bootstrap: m.Index == 0,
 		Join:      m.join,
 		Promise:   cfg.Promise, Heartbeat: cfg.Heartbeat, ReplicationFactor: cfg.Factor, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
-		OnFatal: disk.fail,
-		Tune:    m.tune,
-		TuneTxn: func(o *txn.DBOptions) { o.SpillBytes, o.MaxReadSpans = cfg.Spill, cfg.Spans },
-		Unsafe:  cfg.Unsafe, UnsafePromises: cfg.UnsafePromises,
+		OnFatal:      disk.fail,
+		Tune:         m.tune,
+		Unquarantine: m.cured,
+		Reaches:      m.reaches,
+		TuneTxn:      func(o *txn.DBOptions) { o.SpillBytes, o.MaxReadSpans = cfg.Spill, cfg.Spans },
+		Unsafe:       cfg.Unsafe, UnsafePromises: cfg.UnsafePromises,
 		Log: m.w.logger(m),
 	}
 	n, err := node.New(opts)
@@ -162,7 +167,7 @@ func (m *Machine) tune(o *replica.Options) {
 	o.FlushBytes = int64(cfg.Keep) * 512
 	o.KeepEntries, o.FlushInterval, o.RequestLimit, o.ClosedLag = cfg.Keep, cfg.Flush, cfg.Request, cfg.ClosedLag
 	o.ClosedEvery = cfg.ClosedEvery
-	o.Quarantined = func(id kv.RangeID, err error) { m.Disk.fail(fmt.Errorf("r%d is quarantined: %w", id, err)) } // it is a failure of the run
+	o.Quarantined, o.Unsafe.Poison = m.quarantined, m.poisonous
 	o.TurnDelay, o.StateDelay, o.ProgressLimit = m.turnTime, m.stateTime, cfg.Progress
 	o.DiskDelay = m.syncTime
 }

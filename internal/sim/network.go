@@ -58,6 +58,7 @@ func (net *Network) MendAll() {
 		clear(net.worse[i])
 	}
 	clear(net.undials)
+	clear(net.blocks)
 	clear(net.standing)
 }
 
@@ -100,9 +101,14 @@ func (net *Network) carry(c conn, from, to *Machine, data []byte, arrive func(*k
 		net.Lost++
 		return room
 	}
+	if b := net.blocked(c); b != nil {
+		net.Lost++
+		b.lose(now)
+		return true
+	}
 	epoch, damaged := net.epoch[c], net.damaged()
 	net.w.Loop.At(now+wait+d, func() {
-		cut := net.cut[from.Index][to.Index] || net.undialled(c.from, c.to)
+		cut := net.cut[from.Index][to.Index] || net.undialled(c.from, c.to) || net.blocked(c) != nil
 		unsent := wait > 0 && from.ended >= now && from.ended < now+wait
 		if cut || unsent || !to.Up() || net.epoch[c] != epoch {
 			net.Lost++
@@ -177,7 +183,7 @@ func (t transport) Send(to kv.NodeID, m *kv.Message) {
 	c := conn{t.m.Index, peer.Index, net.laneOf(m)}
 	for range copies {
 		net.carry(c, t.m, peer, data, func(msg *kv.Message) {
-			peer.RT.Go("recv "+kindOf(msg), func() {
+			peer.RT.Go(recvTask[kindOf(msg)], func() {
 				observe(peer, msg)
 				peer.handle(msg)
 			})
@@ -221,7 +227,7 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 	}
 	sent := net.carry(c, me, peer, data, func(msg *kv.Message) {
 		peerLife := peer.life
-		peer.RT.Go("serve "+kindOf(msg), func() {
+		peer.RT.Go(serveTask[kindOf(msg)], func() {
 			observe(peer, msg)
 			reply := peer.handle(msg)
 			if reply == nil {
@@ -245,9 +251,10 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 	if net.damage > 0 {
 		defer net.await(c, reset)()
 	}
-	if net.undialled(c.from, c.to) {
+	lost := func() bool { return net.undialled(c.from, c.to) || net.blocked(c) != nil }
+	if lost() {
 		defer me.RT.After(connSilence, func() {
-			if net.undialled(c.from, c.to) {
+			if lost() {
 				reset()
 			}
 		})()
@@ -322,6 +329,17 @@ func (net *Network) tellLost(m, gone *Machine, d time.Duration) {
 // stale reports whether this view is of a process that has ended.
 func (t transport) stale() bool { return t.m.life != t.life }
 
+// recvTask and serveTask name the tasks that handle messages, by kind: made once, not for each message.
+var recvTask, serveTask = taskNames("recv "), taskNames("serve ")
+
+func taskNames(what string) map[string]string {
+	names := map[string]string{}
+	for _, kind := range []string{"batch", "reply", "raft", "live", "closed", "snapshot", "ack", "join", "control", "nothing"} {
+		names[kind] = what + kind
+	}
+	return names
+}
+
 // kindOf names what a message is, for the trace.
 func kindOf(m *kv.Message) string {
 	switch {
@@ -333,6 +351,8 @@ func kindOf(m *kv.Message) string {
 		return "raft"
 	case m.Liveness != nil:
 		return "live"
+	case m.Closed != nil:
+		return "closed"
 	case m.Snapshot != nil:
 		return "snapshot"
 	case m.Ack != nil:

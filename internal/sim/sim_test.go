@@ -117,7 +117,7 @@ func TestDrawnConfigsAreSound(t *testing.T) {
 			t.Errorf("%s is in only %d of 500 runs", name, kinds[name])
 		}
 	}
-	for _, f := range laterFaults {
+	for _, f := range slices.Concat(laterFaults, lastFaults) {
 		if kinds[f.Name] < 60 {
 			t.Errorf("%s is in only %d of 500 runs", f.Name, kinds[f.Name])
 		}

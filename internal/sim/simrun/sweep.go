@@ -31,10 +31,13 @@ type sweep struct {
 	gap     float64 // the largest of the runs', as a share of what was permitted
 	gapOf   uint64
 	began   time.Time
+	costs   []cost
+	used    time.Duration // processor time when the last run ended
+	alone   bool          // one run at a time: what the process uses is that run's
 }
 
 func (s *sweep) run(parallel int) bool {
-	s.began, s.reached, s.lines = time.Now(), sim.Probes{}, map[uint64]string{}
+	s.began, s.reached, s.lines, s.alone = time.Now(), sim.Probes{}, map[uint64]string{}, parallel == 1
 	var wg sync.WaitGroup
 	for range parallel {
 		wg.Go(func() {
@@ -71,6 +74,11 @@ func (s *sweep) took(seed uint64, res *sim.Result, differs bool) {
 	s.done++
 	s.virtual += res.Virtual
 	s.reached.Add(res.Probes)
+	c := cost{seed: seed, cpu: res.Real, steps: res.Steps, kind: kindOf(res.Config)}
+	if now := processorTime(); s.alone {
+		c.cpu, s.used = now-s.used, now
+	}
+	s.costs = append(s.costs, c)
 	if a := res.Config.Available; a > 0 && res.Gap.Seconds()/a.Seconds() > s.gap {
 		s.gap, s.gapOf = res.Gap.Seconds()/a.Seconds(), seed
 	}
@@ -143,4 +151,5 @@ func (s *sweep) sum() {
 		fmt.Printf("never reached: %s\n", strings.Join(never, ", "))
 	}
 	s.progress()
+	showCosts(os.Stdout, s.costs)
 }
