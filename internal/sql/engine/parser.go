@@ -330,18 +330,18 @@ var comparisons = map[string]bool{"=": true, "<": true, ">": true, "<=": true, "
 // looks for indexes and joins, has nothing to find in it, but would calculate it by itself if it is constant.
 func rewriteComparison(e *sqlparser.ComparisonExpr) sqlparser.Expr {
 	op := strings.ToLower(e.Operator)
-	if !comparisons[op] || isColumn(e.Left) || isColumn(e.Right) || hasSubquery(e.Left) || hasSubquery(e.Right) {
+	if !comparisons[op] || namesColumn(e.Left) || namesColumn(e.Right) || hasSubquery(e.Left) || hasSubquery(e.Right) {
 		return e
 	}
 	return callNode(op, e.Left, e.Right)
 }
 
-func isColumn(e sqlparser.Expr) bool {
+func namesColumn(e sqlparser.Expr) bool {
 	switch e := e.(type) {
 	case *sqlparser.ColName, sqlparser.ValTuple:
 		return true
 	case *sqlparser.ParenExpr:
-		return isColumn(e.Expr)
+		return namesColumn(e.Expr)
 	}
 	return false
 }
