@@ -114,7 +114,9 @@ func withChildren(ctx *sql.Context, e sql.Expression, fn func(*sql.Context, sql.
 
 // fusePlan is the analyzer's last rule: go-mysql-server has found its indexes and joins by its own expressions, which are
 // evaluated by package expr from here on.
-func fusePlan(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+func fusePlan(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	// The types of what a subquery gives have been told to what is around it, and stay.
+	whole := scope.IsEmpty() && scope.RecursionDepth() == 0
 	return transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		x, ok := n.(sql.Expressioner)
 		if !ok {
@@ -127,7 +129,7 @@ func fusePlan(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope,
 			if e == nil {
 				continue
 			}
-			f, changed, err := fuseOf(ctx, n, e)
+			f, changed, err := fuseOf(ctx, n, e, whole)
 			if err != nil {
 				return nil, transform.SameTree, err
 			}
@@ -143,8 +145,8 @@ func fusePlan(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope,
 }
 
 // fuseOf fuses an expression of a node. A merge join looks at its first condition by itself.
-func fuseOf(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, bool, error) {
-	if _, ok := n.(*plan.Project); ok {
+func fuseOf(ctx *sql.Context, n sql.Node, e sql.Expression, whole bool) (sql.Expression, bool, error) {
+	if _, ok := n.(*plan.Project); ok && whole {
 		return fuseColumn(ctx, e)
 	}
 	j, ok := n.(*plan.JoinNode)
