@@ -172,8 +172,12 @@ func New(o Options) *Engine {
 	return e
 }
 
-// fusePlanID is the rule's number; go-mysql-server's own end far below it.
-const fusePlanID analyzer.RuleId = 1 << 20
+// The numbers of our own rules; go-mysql-server's own end far below them.
+const (
+	fusePlanID analyzer.RuleId = 1<<20 + iota
+	storePlanID
+	unionTypesID
+)
 
 // once guards what go-mysql-server keeps per process.
 var once sync.Once
@@ -189,7 +193,7 @@ func setupProcess() {
 	// go-mysql-server takes these lists for statements of all kinds, but for plain SELECTs, for which it has one of its own
 	// (analyzer/node_batches.go) unless the first is used.
 	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, analyzer.Rule{Id: unionTypesID, Apply: unionTypes})
-	analyzer.OnceAfterAll = append(analyzer.OnceAfterAll, analyzer.Rule{Id: fusePlanID, Apply: fusePlan})
+	analyzer.OnceAfterAll = append(analyzer.OnceAfterAll, analyzer.Rule{Id: fusePlanID, Apply: fusePlan}, analyzer.Rule{Id: storePlanID, Apply: storePlan})
 }
 
 func versionPostfix(v string) string {

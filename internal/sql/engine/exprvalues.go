@@ -12,7 +12,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"github.com/longitude-db/longitude/internal/sql/expr"
-	"github.com/longitude-db/longitude/internal/sql/number"
 	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
@@ -167,11 +166,7 @@ func toHost(v expr.Value, t expr.Type) (any, error) {
 		}
 		return v.RawFloat(), nil
 	case expr.KindDecimal:
-		// Division carries more digits than its type has, for what is calculated from it.
-		if d := v.RawDecimal(); t.Name == expr.DecimalType && int(-d.Exponent) != t.Scale {
-			return number.Round(d, t.Scale), nil
-		}
-		return v.RawDecimal(), nil
+		return v.Shown(), nil
 	case expr.KindText:
 		return v.RawText(), nil
 	case expr.KindBytes:

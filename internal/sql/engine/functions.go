@@ -53,6 +53,8 @@ func newCall(ctx *sql.Context, name string, args []sql.Expression) (sql.Expressi
 		s.args = args[:1]
 		s.syntax = castSyntax(args)
 		s.extra, err = castType(ctx, args)
+	case "/", "-":
+		s.extra = arithForm(ctx)
 	case "convert using":
 		s.args = args[:1]
 		var cs sql.CharacterSetID
@@ -100,6 +102,15 @@ func newCall(ctx *sql.Context, name string, args []sql.Expression) (sql.Expressi
 		return nil, err
 	}
 	return s, nil
+}
+
+// arithForm is what the session's variables say about the type of a quotient and of a difference.
+func arithForm(ctx *sql.Context) expr.ArithForm {
+	f := expr.ArithForm{DivPrecision: 4, SignedDifference: sql.LoadSqlMode(ctx).ModeEnabled("NO_UNSIGNED_SUBTRACTION")}
+	if n, ok := integerVariable(ctx, "div_precision_increment"); ok {
+		f.DivPrecision = int(n)
+	}
+	return f
 }
 
 // castSyntax is the type of a CAST as it was written.

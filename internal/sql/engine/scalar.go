@@ -216,16 +216,24 @@ func (r *evaluation) eval(ctx *sql.Context, n expr.Node, row sql.Row) (any, erro
 	return out, clientSide(err)
 }
 
-func (r *evaluation) value(ctx *sql.Context, n expr.Node, row sql.Row) (expr.Value, error) {
+// prepare finds out what the session decides, unless it has done so for this context.
+func (r *evaluation) prepare(ctx *sql.Context) {
 	if r.env == nil || r.at.ctx != ctx {
 		r.at = &leaves{ctx: ctx}
 		r.env = environment(ctx)
 		r.env.Host = r.at
 	}
+}
+
+func (r *evaluation) value(ctx *sql.Context, n expr.Node, row sql.Row) (expr.Value, error) {
+	r.prepare(ctx)
 	was := r.at.row
 	r.at.row = row
 	v, err := n.Eval(r.env)
 	r.at.row = was
+	if failed := r.env.Failed(); err == nil {
+		err = failed
+	}
 	if err != nil {
 		return expr.Null, clientSide(err)
 	}

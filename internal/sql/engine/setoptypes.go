@@ -10,9 +10,6 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/expr"
 )
 
-// unionTypesID is the rule's number; go-mysql-server's own end far below it.
-const unionTypesID analyzer.RuleId = 1<<20 + 1
-
 // unionTypes gives the columns of UNION, INTERSECT and EXCEPT the types that MySQL gives them. go-mysql-server
 // (planbuilder/set_op.go, mergeSetOpSchemas) makes a text of most types that differ; the conversions that it has put below the
 // operation are replaced.

@@ -23,6 +23,19 @@ var assignTemporal func(env *Env, v Value, to *Target) (Value, error)
 // JSONAssign is a value, not NULL, as a document for a JSON column. A host that has documents sets it.
 var JSONAssign func(env *Env, v Value, to *Target) (Value, error)
 
+// Assignable reports whether Assign converts to a type.
+func Assignable(t Type) bool {
+	switch t.Name {
+	case NullType, OtherType:
+		return false
+	case DateType, DatetimeType, TimestampType, TimeType:
+		return assignTemporal != nil
+	case JSONType:
+		return JSONAssign != nil
+	}
+	return true
+}
+
 // Assign converts a value to the type of a column. NULL stays NULL: whether the column takes it is the statement's business (1048).
 func Assign(env *Env, v Value, to *Target) (Value, error) {
 	if v.IsNull() {
@@ -106,7 +119,7 @@ func truncated(env *Env, to *Target) error {
 
 // noted is 1265 where MySQL gives a note in strict mode, too.
 func noted(env *Env, to *Target) {
-	env.Warning(1265, "Data truncated for column '%s' at row %d", to.Name, to.Row)
+	env.note(1265, "Data truncated for column '%s' at row %d", to.Name, to.Row)
 }
 
 // incorrect is 1366: the value is none of the column's kind.

@@ -51,13 +51,41 @@ type Env struct {
 	Interrupted func() error
 	// Host is for leaves: the row that is evaluated, and what else the host needs.
 	Host any
+
+	failed *Error // see Failed
 }
 
 // Strict reports whether what goes wrong while a statement stores something is an error.
 func (e *Env) Strict() bool { return e.Change && !e.Ignore && e.Mode&StrictTables != 0 }
 
-// Warning records a warning.
+// strictStates are the warnings that fail a statement which stores something in strict mode, with their SQLSTATEs.
+var strictStates = map[uint16]string{1260: "HY000", 1264: "22003", 1265: "01000", 1292: "22007", 1365: "22012", 1366: "HY000", 1406: "22001",
+	1411: "HY000", 1441: "22008", 3020: "2201E"}
+
+// Warning records a warning. In a statement that stores something in strict mode some warnings are errors: Failed gives the first.
 func (e *Env) Warning(code uint16, format string, args ...any) {
+	if state, fails := strictStates[code]; fails && e.Strict() {
+		if e.failed == nil {
+			e.failed = Errorf(code, state, format, args...)
+		}
+		return
+	}
+	e.note(code, format, args...)
+}
+
+// Failed is the error, if any, that strict mode makes of what the evaluation since the last call warned of. A host asks after each
+// evaluation: UPDATE t SET n = '12abc' + 0 fails with 1292, and so does one with WHERE '12abc' = n.
+func (e *Env) Failed() error {
+	if e.failed == nil {
+		return nil
+	}
+	err := e.failed
+	e.failed = nil
+	return err
+}
+
+// note records a warning that is none in strict mode either.
+func (e *Env) note(code uint16, format string, args ...any) {
 	if e.Warn != nil {
 		e.Warn(code, fmt.Sprintf(format, args...))
 	}
