@@ -42,6 +42,11 @@ func settable(t *Table) (out []*Column) {
 // newValue is what a statement sets a column to: mostly a value of its type, otherwise anything.
 func newValue(sc *scope, c *Column, depth int) *Node {
 	r := sc.r
+	if r.oneIn(6) {
+		if n := edgeValue(sc, c, depth); n != nil {
+			return n
+		}
+	}
 	switch r.IntN(10) {
 	case 0, 1, 2, 3, 4:
 		return atom(pick(r, c.Type.values...))
@@ -64,6 +69,42 @@ func newValue(sc *scope, c *Column, depth int) *Node {
 		}
 		return sc.expr(c.Type.kind, depth)
 	}
+}
+
+// wrongValues are constants that columns of a kind refuse, or take only after a conversion.
+var wrongValues = map[Kind][]string{
+	intKind:  {"''", "'12abc'", "1000", "99999999999", "-1", "1e20", "'1.5'", "' 7 '", "18446744073709551615", "2.5", "'x'"},
+	decKind:  {"''", "'1.5x'", "99999999999", "1e30", "'1e2'", "1.005", "-0.004"},
+	dblKind:  {"''", "'1e400'", "'x'", "1e39"},
+	textKind: {"'abcdefghijklmnopqrstuvwxyz'", "12", "1.50", "1e20", "DATE'2024-02-29'", "x'41'", "'a          '"},
+	binKind:  {"'abcdefghijklmnopqrstuvwxyz'", "12", "'é'"},
+	dateKind: {"'0000-00-00'", "'2024-02-30'", "20240229", "'2024-00-01'", "''", "'24-2-9'", "'2024-02-29 25:00:00'", "20240229101112", "'10:11:12'", "'2024-02-29T10:11:12'", "0", "'9999-12-31 23:59:59.9999999'"},
+	timeKind: {"'839:00:00'", "'10:60:00'", "101112", "'1 2:3:4'", "''", "'24:00:00'", "-1", "'10:11:12.9999999'", "'x'"},
+	jsonKind: {"'{'", "1", "''", "'[1,'", "'{\"b\":1,\"a\":2}'"},
+}
+
+// edgeValue is a value that the column's type does not take as it is, or what steps over its edge; nil if there is none.
+func edgeValue(sc *scope, c *Column, depth int) *Node {
+	r := sc.r
+	if depth > 0 && len(sc.columns) > 0 && r.oneIn(2) {
+		name := sc.qualify(c)
+		switch c.Type.kind {
+		case intKind:
+			if dec := sc.columns[decKind]; len(dec) > 0 && r.oneIn(2) {
+				f := pick(r, "FLOOR", "CEIL", "ROUND")
+				return tmpl(expression, f, f+"($)", atom(pick(r, dec...)))
+			}
+			op := pick(r, "+", "-")
+			return tmpl(expression, op, "$ "+op+" $", atom(name), atom("1"))
+		case textKind:
+			f := pick(r, "UPPER", "LOWER", "TRIM", "REVERSE")
+			return tmpl(expression, f, f+"($)", atom(name))
+		}
+	}
+	if wrong := wrongValues[c.Type.kind]; len(wrong) > 0 {
+		return atom(pick(r, wrong...))
+	}
+	return nil
 }
 
 // qualify names a column as the scope does.

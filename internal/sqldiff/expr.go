@@ -127,6 +127,9 @@ func (s *scope) plainCondition(depth int) *Node {
 	}
 	k := pick(r, intKind, intKind, numKind, textKind, textKind, dateKind, decKind)
 	x := s.leaf(k)
+	if k == intKind && r.oneIn(5) {
+		x = s.plainExpr(k, 1)
+	}
 	operand := func() *Node {
 		if r.oneIn(3) && k != textKind {
 			return s.leaf(k)

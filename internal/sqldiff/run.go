@@ -324,6 +324,9 @@ func (r *runner) reduceCase(st *Stmt, history []*Stmt, d *Diff) *Finding {
 		fails = func(c *Stmt) *Diff { return replay(history, c) }
 	}
 	tries := r.options.Reduce
+	if r.family.episode > 0 {
+		tries = (tries + 1) / 2 // each takes the tables' rows to be made anew
+	}
 	if r.family.fresh {
 		tries = 0
 	}

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,11 +14,11 @@ import (
 )
 
 type flags struct {
-	families, mode, reference, node, binary, out, page, counts string
-	first                                                      uint64
-	seeds, count, reduce, perCause                             int
-	limit, atMost                                              time.Duration
-	excused                                                    bool
+	families, mode, reference, node, binary, out, page, counts, record string
+	first                                                              uint64
+	seeds, count, reduce, perCause                                     int
+	limit, atMost                                                      time.Duration
+	excused                                                            bool
 }
 
 func main() {
@@ -37,6 +38,7 @@ func main() {
 	flag.StringVar(&f.out, "out", "", "file for the report (default: standard output)")
 	flag.StringVar(&f.page, "page", "", "write docs/mysql-compatibility.md to this file from what is known, and run nothing")
 	flag.StringVar(&f.counts, "counts", "", "testdata/counts.txt: replace what it says of the families or of the mode that are run")
+	flag.StringVar(&f.record, "record", "", "write the reference's answers to the statements of the families into this directory, and ask no node")
 	flag.BoolVar(&f.excused, "excused", false, "print the causes that the lists excuse, too")
 	flag.Parse()
 	if err := run(f); err != nil {
@@ -77,6 +79,9 @@ func run(f flags) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if f.record != "" {
+		return record(f, o, dir)
+	}
 	reference, node, stop, err := servers(f, o.Mode, dir)
 	defer stop()
 	if err != nil {
@@ -98,6 +103,34 @@ func run(f flags) error {
 		}
 	}
 	return err
+}
+
+// record writes a file of answers for each family.
+func record(f flags, o sqldiff.Options, dir string) error {
+	var reference *sqldiff.Server
+	if strings.Contains(f.reference, ":") {
+		reference = sqldiff.Running(f.reference, f.limit)
+	} else {
+		var err error
+		if reference, err = sqldiff.StartReference(f.reference, dir, f.limit); err != nil {
+			return err
+		}
+		defer reference.Stop()
+	}
+	for _, fam := range o.Families {
+		rec, err := sqldiff.RecordFamily(reference, fam, f.first, f.seeds, max(f.count, 1))
+		if err != nil {
+			return fmt.Errorf("%s: %w", fam.Name, err)
+		}
+		file, err := os.Create(filepath.Join(f.record, fam.Name+".json.gz"))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(rec.Write(file), file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writePage(file string) error {
