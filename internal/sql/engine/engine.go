@@ -157,7 +157,7 @@ func New(o Options) *Engine {
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
 	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{SchemaFormatter: formatter{&sql.MySqlSchemaFormatter{}},
-		Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).Build()
+		Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).AddPreAnalyzeRule(unionTypesID, unionTypes).Build()
 	a.Catalog.InfoSchema = newInformationSchema()
 	a.Coster = newCoster()
 	a.ExecBuilder = rowexec.NewBuilder(&builder{e: e}, a.Overrides)
@@ -177,6 +177,7 @@ const (
 	fusePlanID analyzer.RuleId = 1<<20 + iota
 	storePlanID
 	unionTypesID
+	fullRulesID
 )
 
 // once guards what go-mysql-server keeps per process.
@@ -190,9 +191,7 @@ func setupProcess() {
 	}
 	quietLogs()
 	setupDocuments()
-	// go-mysql-server takes these lists for statements of all kinds, but for plain SELECTs, for which it has one of its own
-	// (analyzer/node_batches.go) unless the first is used.
-	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, analyzer.Rule{Id: unionTypesID, Apply: unionTypes})
+	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, analyzer.Rule{Id: fullRulesID, Apply: fullRules})
 	analyzer.OnceAfterAll = append(analyzer.OnceAfterAll, analyzer.Rule{Id: fusePlanID, Apply: fusePlan}, analyzer.Rule{Id: storePlanID, Apply: storePlan})
 }
 

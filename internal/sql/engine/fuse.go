@@ -114,9 +114,7 @@ func withChildren(ctx *sql.Context, e sql.Expression, fn func(*sql.Context, sql.
 
 // fusePlan is the analyzer's last rule: go-mysql-server has found its indexes and joins by its own expressions, which are
 // evaluated by package expr from here on.
-func fusePlan(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-	// The types of what a subquery gives have been told to what is around it, and stay.
-	whole := scope.IsEmpty() && scope.RecursionDepth() == 0
+func fusePlan(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	return transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		x, ok := n.(sql.Expressioner)
 		if !ok {
@@ -129,7 +127,7 @@ func fusePlan(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *plan.Sc
 			if e == nil {
 				continue
 			}
-			f, changed, err := fuseOf(ctx, n, e, whole)
+			f, changed, err := fuseOf(ctx, n, e)
 			if err != nil {
 				return nil, transform.SameTree, err
 			}
@@ -145,10 +143,7 @@ func fusePlan(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *plan.Sc
 }
 
 // fuseOf fuses an expression of a node. A merge join looks at its first condition by itself.
-func fuseOf(ctx *sql.Context, n sql.Node, e sql.Expression, whole bool) (sql.Expression, bool, error) {
-	if _, ok := n.(*plan.Project); ok && whole {
-		return fuseColumn(ctx, e)
-	}
+func fuseOf(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, bool, error) {
 	j, ok := n.(*plan.JoinNode)
 	if !ok || !j.Op.IsMerge() {
 		return fuse(ctx, e)
@@ -167,19 +162,4 @@ func fuseOf(ctx *sql.Context, n sql.Node, e sql.Expression, whole bool) (sql.Exp
 		return e, false, nil
 	}
 	return expression.JoinAnd(conditions...), true, nil
-}
-
-// fuseColumn fuses what becomes a column: of a literal too, whose type is another than go-mysql-server's (BIGINT, VARCHAR).
-func fuseColumn(ctx *sql.Context, e sql.Expression) (sql.Expression, bool, error) {
-	switch e := e.(type) {
-	case *expression.Alias:
-		return withChildren(ctx, e, fuseColumn)
-	case *expression.Literal:
-		n, err := literalNode(ctx, e)
-		if err != nil {
-			return nil, false, err
-		}
-		return &fused{Expression: e, node: n, t: hostType(n.Type())}, true, nil
-	}
-	return fuse(ctx, e)
 }
