@@ -362,3 +362,32 @@ func temporalConstants(class class, nodes ...Node) []Node {
 	}
 	return out
 }
+
+// temporalNumbers replaces, beside a DATETIME or TIMESTAMP column, literal numbers that are dates: created = 20240229 is a comparison
+// of datetimes (manual, Type Conversion in Expression Evaluation). Numbers that are none, and all beside other expressions, are
+// compared as numbers.
+func temporalNumbers(nodes ...Node) []Node {
+	column := false
+	for _, n := range nodes {
+		switch n.(type) {
+		case *Lit, *Call, *Tuple:
+		default:
+			column = column || n.Type().Kind() == KindDatetime
+		}
+	}
+	if !column {
+		return nodes
+	}
+	out := make([]Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = n
+		l, ok := n.(*Lit)
+		if !ok || l.V.Kind() != KindInt && l.V.Kind() != KindUint {
+			continue
+		}
+		if r := temporal.FromNumber(l.V.RawInt(), 0, temporal.ZeroParts); r.OK() && r.Faults == 0 && r.DateTime.IsReal() {
+			out[i] = &Lit{V: packedDatetime(r.DateTime, 0), T: TDatetime(0)}
+		}
+	}
+	return out
+}

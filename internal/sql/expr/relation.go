@@ -72,11 +72,12 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 			e.left, e.right, e.cmp = append(e.left, inner.left...), append(e.right, inner.right...), append(e.cmp, inner.cmp...)
 			continue
 		}
-		c, err := compareAs(operation, left[i], right[i])
+		pair := temporalNumbers(left[i], right[i])
+		c, err := compareAs(operation, pair...)
 		if err != nil {
 			return nil, err
 		}
-		pair := temporalConstants(c.class, left[i], right[i])
+		pair = temporalConstants(c.class, pair...)
 		e.left, e.right, e.cmp = append(e.left, pair[0]), append(e.right, pair[1]), append(e.cmp, c.fn())
 	}
 	return e, nil
@@ -219,6 +220,7 @@ func resolveOrder(holds func(order int) bool) func(*Call) error {
 
 func resolveBetween(negated bool) func(*Call) error {
 	return func(c *Call) error {
+		c.Args = temporalNumbers(c.Args...)
 		how, err := compareAs(c.Name, c.Args...)
 		if err != nil {
 			return err

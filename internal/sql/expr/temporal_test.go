@@ -323,3 +323,40 @@ func TestTemporalAsNumber(t *testing.T) {
 		}
 	}
 }
+
+// column is a leaf, as a host has for columns.
+type column struct{ Lit }
+
+// TestTemporalColumnAndNumber: beside a DATETIME column a literal number is a date.
+func TestTemporalColumnAndNumber(t *testing.T) {
+	v, err := readSQL(t, "TIMESTAMP'2024-02-29 00:00:00'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, _ := v.Eval(&Env{})
+	created := &column{Lit{V: value, T: TDatetime(0)}}
+	number := func(n int64) Node { return &Lit{V: Int(n), T: TInt} }
+	for _, c := range []struct {
+		op   string
+		args []Node
+		want Value
+	}{
+		{"=", []Node{created, number(20240229)}, True},
+		{"=", []Node{number(240229), created}, True},
+		{"=", []Node{created, number(20240229000000)}, True},
+		{">", []Node{created, number(20240228)}, True},
+		{"<", []Node{created, number(20240301)}, True},
+		{"=", []Node{created, number(5)}, False},
+		{"between", []Node{created, number(20240229), number(20240301)}, True},
+		{"in", []Node{created, number(20240101), number(20240229)}, True},
+		{"=", []Node{&Call{Name: "f", T: TDatetime(0), Fn: func(*Env, *Call) (Value, error) { return value, nil }}, number(20240229)}, False},
+	} {
+		n, err := Build(c.op, "", nil, c.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := n.Eval(&Env{}); err != nil || got != c.want {
+			t.Errorf("%s %v: %v %v", c.op, c.args, got, err)
+		}
+	}
+}
