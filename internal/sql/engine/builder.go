@@ -18,6 +18,9 @@ var _ sql.NodeExecBuilder = (*builder)(nil)
 
 // Build implements sql.NodeExecBuilder. Nil: the engine's own way.
 func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
+	if s, err := sessionOf(ctx); err == nil {
+		s.stmt.keepTransaction()
+	}
 	switch n := n.(type) {
 	case *plan.InsertInto:
 		b.insert(ctx, n)

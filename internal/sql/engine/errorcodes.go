@@ -180,7 +180,7 @@ var states = map[int]string{1022: "23000", 1040: "08004", 1044: "42000", 1045: "
 	1235: "42000", 1241: "21000", 1242: "21000", 1264: "22003", 1292: "22007", 1304: "42000", 1305: "42000", 1317: "70100", 1365: "22012",
 	1366: "HY000", 1406: "22001", 1451: "23000", 1452: "23000", 1690: "22003", 1792: "25006", 3141: "22032"}
 
-// inContext gives an error of a statement that drops something the code that MySQL has for that: what is not there was to be dropped.
+// inContext gives an error the code that MySQL has for it in such a statement: what is not there was to be dropped, what cannot be found is a variable.
 func inContext(stmt sqlparser.Statement, err *mysql.SQLError) *mysql.SQLError {
 	drops := func(s sqlparser.Statement) bool {
 		d, ok := s.(*sqlparser.DDL)
@@ -191,8 +191,15 @@ func inContext(stmt sqlparser.Statement, err *mysql.SQLError) *mysql.SQLError {
 		if drops(s) {
 			return mysql.NewSQLError(1051, "42S02", "Unknown table: %s", err.Message)
 		}
+	case *sqlparser.Set:
+		if err.Num == 1054 {
+			return mysql.NewSQLError(1193, "HY000", "Unknown system variable: %s", err.Message)
+		}
 	case *sqlparser.AlterTable:
 		for _, one := range s.Statements {
+			if one.ColumnAction == sqlparser.AddStr && err.Num == 1052 {
+				return mysql.NewSQLError(1060, "42S21", "Duplicate column name: %s", err.Message)
+			}
 			if drops(one) {
 				return mysql.NewSQLError(1091, "42000", "Can't DROP; check that column/key exists: %s", err.Message)
 			}

@@ -99,6 +99,9 @@ func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError
 		return mysql.NewSQLError(1317, "70100", "Query execution was interrupted")
 	}
 	out := withState(sql.CastSQLError(err))
+	if out.Num == 1105 && strings.Contains(out.Message, "is beyond the maximum value that can be held by") { // a BIT; the kind of error has no name
+		out.Num, out.State = 1406, "22001"
+	}
 	if out.Num == 1105 && strings.HasPrefix(out.Message, "syntax error") {
 		out.Num, out.State = 1064, "42000"
 	}

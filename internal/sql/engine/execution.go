@@ -239,6 +239,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	}
 	defer sc.ProcessList.EndQuery(sc)
 	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
+	x.s.stmt.flags, x.s.stmt.unnamed = &sql.QueryFlags{}, unnamedIndexes(stmt)
 	x.s.stmt.explainJSON = x.own != nil && x.own.json
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	if x.s.stmt.locks = x.lockPlan(sc, stmt, bindings); x.kind == writing {
@@ -250,7 +251,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	if before != nil {
 		before.startStatement(x.lockUntil)
 	}
-	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, &sql.QueryFlags{})
+	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, x.s.stmt.flags)
 	if err != nil {
 		x.keep()
 		return err

@@ -51,7 +51,7 @@ func (w word) text(query string) string { return query[w.from:w.to] }
 
 func (w word) is(query, text string) bool { return strings.EqualFold(w.text(query), text) }
 
-// wordsOf lists the words outside of strings, quoted names and comments.
+// wordsOf lists the words outside of strings, quoted names and comments that are not executed.
 func wordsOf(q string) (out []word) {
 	for i := 0; i < len(q); {
 		c := q[i]
@@ -60,6 +60,10 @@ func wordsOf(q string) (out []word) {
 			i = afterQuote(q, i)
 		case c == '#' || strings.HasPrefix(q[i:], "-- "):
 			i = after(q, i, "\n")
+		case strings.HasPrefix(q[i:], "/*!"): // MySQL executes it, from the version behind the mark on
+			for i += 3; i < len(q) && '0' <= q[i] && q[i] <= '9'; {
+				i++
+			}
 		case strings.HasPrefix(q[i:], "/*"):
 			i = after(q, i+2, "*/")
 		case isWord(c):

@@ -23,6 +23,11 @@ func (t *table) CreateIndex(ctx *sql.Context, def sql.IndexDef) error {
 	if err != nil {
 		return err
 	}
+	if s, err := sessionOf(ctx); err == nil && len(def.Columns) == 1 && s.stmt.unnamed[strings.ToLower(def.Columns[0].Name)] && strings.EqualFold(def.Name, def.Columns[0].Name) {
+		if def.Name, err = sql.GenerateMySqlIndexName(ctx, def, t); err != nil {
+			return err
+		}
+	}
 	fresh := t.isFresh(x)
 	virtual, err := t.indexesVirtual(def)
 	if err != nil {

@@ -45,6 +45,29 @@ func kindOfStatement(s sqlparser.Statement) statementKind {
 	return other
 }
 
+// unnamedIndexes are the columns that ALTER TABLE declares with UNIQUE. go-mysql-server calls the index like the column, even if there is one of
+// that name (sql/planbuilder/ddl.go, buildAlterTableClause); MySQL calls it email_2.
+func unnamedIndexes(s sqlparser.Statement) (out map[string]bool) {
+	a, ok := s.(*sqlparser.AlterTable)
+	if !ok {
+		return nil
+	}
+	for _, d := range a.Statements {
+		if d.ColumnAction == "" || d.TableSpec == nil {
+			continue
+		}
+		for _, c := range d.TableSpec.Columns {
+			if text := strings.ToLower(sqlparser.String(&c.Type)); strings.HasSuffix(text, " unique") || strings.Contains(text, " unique ") {
+				if out == nil {
+					out = map[string]bool{}
+				}
+				out[strings.ToLower(c.Name.String())] = true
+			}
+		}
+	}
+	return out
+}
+
 // onlyInserts reports whether a statement only adds rows and leaves at the first duplicate.
 func onlyInserts(s sqlparser.Statement) bool {
 	i, ok := s.(*sqlparser.Insert)

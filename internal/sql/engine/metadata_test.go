@@ -217,6 +217,21 @@ func TestAdministration(t *testing.T) {
 	check("SELECT @x", "5")
 }
 
+// An index without a name that a column's UNIQUE makes gets the next free name, as Sequelize's sync({alter: true}) counts on.
+func TestAlterUnique(t *testing.T) {
+	c := startCluster(t, 1)
+	s := c.nodes[0]
+	s.root.SetMaxOpenConns(1)
+	s.exec("CREATE DATABASE d", "USE d", "CREATE TABLE t (id INT PRIMARY KEY, email VARCHAR(50) UNIQUE)", "INSERT INTO t VALUES (1, 'a')",
+		"ALTER TABLE t CHANGE email email VARCHAR(60) NOT NULL UNIQUE", "ALTER TABLE t MODIFY email VARCHAR(70) NOT NULL UNIQUE COMMENT 'c'", "ALTER TABLE t ADD COLUMN n INT UNIQUE")
+	if got := s.query("SELECT GROUP_CONCAT(DISTINCT INDEX_NAME ORDER BY INDEX_NAME) FROM information_schema.STATISTICS WHERE TABLE_NAME = 't'"); got[0] != "email,email_2,email_3,n,PRIMARY" {
+		t.Error(got)
+	}
+	if _, err := s.root.Exec("ALTER TABLE t ADD UNIQUE INDEX email (email)"); code(err) != 1061 {
+		t.Errorf("an index with a name that is taken: %v", err)
+	}
+}
+
 // sql_mode takes MySQL 8's values and gives them back in MySQL's order.
 func TestSQLMode(t *testing.T) {
 	c := startCluster(t, 1)

@@ -24,12 +24,14 @@ func quoteNear(query, problem string) (quoted string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	for _, w := range wordsOf(query) {
-		if w.to < at-2 || w.to > at || !w.is(query, m[2]) {
+	words := wordsOf(query)
+	for _, w := range words {
+		// Within a comment that is executed the parser counts otherwise.
+		if !w.is(query, m[2]) || w.to > at || w.to < at-2 && !strings.Contains(query, "/*!") {
 			continue
 		}
 		word := strings.ToLower(m[2])
-		if valueWords[word] && strings.EqualFold(firstWord(query).text(query), "set") {
+		if valueWords[word] && words[0].is(query, "set") {
 			return query[:w.from] + "'" + query[w.from:w.to] + "'" + query[w.to:], true
 		}
 		if reservedWords[word] || word[0] >= '0' && word[0] <= '9' {

@@ -12,7 +12,7 @@ func TestWordsThatAreNotReserved(t *testing.T) {
 	s.root.SetMaxOpenConns(1)
 	s.exec("CREATE DATABASE d", "USE d", "CREATE TABLE t (id INT PRIMARY KEY, yes TINYINT, no TINYINT, name VARCHAR(20), status INT, type INT)",
 		"ALTER TABLE t ADD COLUMN age INT NULL AFTER name", "INSERT INTO t (id, yes, no) VALUES (1, 5, 6); UPDATE t SET yes = yes + 1 WHERE no = 6",
-		"set @@character_set_database=binary", "SET time_zone = SYSTEM")
+		"set @@character_set_database=binary", "/*!40101 set @@character_set_database=binary */", "SET time_zone = SYSTEM")
 	if got := s.query("SELECT t.yes, no AS name FROM t WHERE yes > 0 ORDER BY yes"); strings.Join(got, " ") != "6\t6" {
 		t.Error(got)
 	}

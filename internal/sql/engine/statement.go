@@ -36,8 +36,10 @@ type statement struct {
 	env       *expr.Env    // see environment
 	envOf     *sql.Context // for which env was made
 
-	explainJSON bool // EXPLAIN FORMAT=JSON
-	tookFile    bool // the client has sent the file of LOAD DATA LOCAL: it is not asked for it again
+	unnamed     map[string]bool // columns that ALTER TABLE makes UNIQUE; the index has no name of its own (unnamedIndexes)
+	flags       *sql.QueryFlags // what go-mysql-server has found out about the statement
+	explainJSON bool            // EXPLAIN FORMAT=JSON
+	tookFile    bool            // the client has sent the file of LOAD DATA LOCAL: it is not asked for it again
 }
 
 // rememberRowID notes under which row id a row of a keyless table was read: an update or a delete names the row by its
@@ -84,6 +86,18 @@ func (l *layout) content(d datums) string {
 		}
 	}
 	return string(v)
+}
+
+// keepTransaction keeps go-mysql-server from committing at the end of a statement that does not change the catalog. It takes one that
+// reads a view for its CREATE VIEW, which it parses to plan it (sql/planbuilder/ddl.go sets QFlagDDL, and
+// sql/rowexec/transaction_iters.go commits for it).
+func (s *statement) keepTransaction() {
+	if s.kind == changingCatalog {
+		return
+	}
+	for _, flag := range []int{sql.QFlagDDL, sql.QFlagAlterTable, sql.QFlagDBDDL} {
+		s.flags.Unset(flag)
+	}
 }
 
 // flushTable brings the rows that wait for their keys to be looked up into the transaction's buffer, before somebody in

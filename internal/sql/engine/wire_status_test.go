@@ -504,3 +504,20 @@ func TestSavepointOfARepeatedTransaction(t *testing.T) {
 	}
 	again.rollback(t.Context())
 }
+
+// Reading a view is no change of the schema: it does not commit.
+func TestViewsDoNotCommit(t *testing.T) {
+	c := startCluster(t, 1)
+	s := c.nodes[0]
+	s.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)")
+	x, _ := dialRaw(t, s.addr, "d", true)
+	x.first("auto")
+	x.expect("CREATE VIEW v AS SELECT id FROM t", "auto")
+	for _, q := range []string{"SELECT * FROM v", "DESCRIBE v", "SHOW CREATE TABLE v", "SHOW CREATE VIEW v", "INSERT INTO t SELECT id + 10 FROM v", "EXPLAIN SELECT * FROM v"} {
+		x.expect("BEGIN", "auto+trans", "SAVEPOINT s", "auto+trans", "INSERT INTO t VALUES (1)", "auto+trans", q, "auto+trans", "ROLLBACK TO s", "auto+trans", "ROLLBACK", "auto")
+		if got := s.query("SELECT COUNT(*) FROM d.t"); got[0] != "0" {
+			t.Fatalf("%s has committed: %s rows", q, got[0])
+		}
+	}
+	x.expect("SET autocommit = 0", "-", "INSERT INTO t VALUES (1)", "trans", "SELECT * FROM v", "trans", "ROLLBACK", "-")
+}
