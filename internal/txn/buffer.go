@@ -18,6 +18,7 @@ type buffer struct {
 	seq     uint64
 	marks   marks
 	bytes   int           // of keys and values in the tree
+	large   int           // of the largest value in the tree that is a large one, 0 if there are none
 	count   int           // versions in the tree
 	sent    uint64        // writes up to here have been sent, or are on their way
 	ignored []kv.SeqRange // sent, and then taken back
@@ -40,8 +41,16 @@ type version struct {
 // overhead is about what a write takes in memory beside its key and value.
 const overhead = 160
 
-// size is about how much memory the writes take that are not sent yet.
-func (b *buffer) size() int { return b.bytes + overhead*b.count }
+// A value from largeValue to largestKept bytes does not count, one for each transaction: sent before the commit it would be replicated
+// twice, as an intent and as the version that the intent becomes, and alone it is what one command can carry. Larger: a commit in
+// one phase could come to more than that.
+const (
+	largeValue  = 1 << 20
+	largestKept = 32 << 20
+)
+
+// size is about how much memory the writes take that are not sent yet, but for one large value.
+func (b *buffer) size() int { return max(0, b.bytes-b.large) + overhead*b.count }
 
 func newTree() *btree.BTreeG[*buffered] { return btree.NewWithFreeListG(16, byKey, unused) }
 
@@ -77,6 +86,9 @@ func (b *buffer) put(key kv.Key, value []byte, insert bool) bool {
 	v.seq = b.seq
 	e.versions = append(e.versions, v)
 	b.bytes += len(value)
+	if n := len(value); n >= largeValue && n <= largestKept {
+		b.large = max(b.large, n)
+	}
 	b.count++
 	if len(e.versions) > 1 {
 		b.forget(e)
@@ -198,7 +210,7 @@ func (b *buffer) puts(numbered bool) []kv.Put {
 // send takes the writes out of the buffer, to be sent now. They are still seen until landed.
 func (b *buffer) send() []kv.Put {
 	puts := b.puts(true)
-	b.sending, b.tree, b.bytes, b.count, b.sent = b.tree, nil, 0, 0, b.seq
+	b.sending, b.tree, b.bytes, b.large, b.count, b.sent = b.tree, nil, 0, 0, 0, b.seq
 	return puts
 }
 

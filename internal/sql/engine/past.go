@@ -144,7 +144,15 @@ func (s *Session) remember(t *tx) {
 // asOfWords are in every statement that says AS OF.
 var asOfWords = regexp.MustCompile(`(?i)\bas\s+of\b`)
 
-func mentionsAsOf(query string) bool { return asOfWords.MatchString(query) }
+// mentionsAsOf looks for OF first: the expression alone takes a second for a statement with a value of 30 MB.
+func mentionsAsOf(query string) bool {
+	for i := 3; i+1 < len(query); i++ {
+		if query[i]|0x20 == 'o' && query[i+1]|0x20 == 'f' && (query[i-1] == ' ' || query[i-1] >= '\t' && query[i-1] <= '\r') {
+			return asOfWords.MatchString(query)
+		}
+	}
+	return false
+}
 
 // findAsOf finds the time that a statement reads at, and settles it: go-mysql-server need not know it. A prepared statement
 // was settled when it was prepared, so the time is looked for in its text.
