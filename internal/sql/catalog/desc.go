@@ -152,6 +152,9 @@ type Table struct {
 	Checks       []Check      `json:"checks,omitempty"`
 	NextColumnID uint32       `json:"next_column_id"`
 	NextIndexID  uint32       `json:"next_index_id"`
+	// Dense: AUTO_INCREMENT values are consecutive over all nodes; else each node has a part of the numbers for itself. Tables that were
+	// made before there was a choice do not say so, and are as they were.
+	Dense bool `json:"dense,omitempty"`
 	// Sequence counts how often the generator of ids was started over (TRUNCATE, ALTER ... AUTO_INCREMENT); Start is
 	// where the present one begins.
 	Sequence      uint32 `json:"sequence,omitempty"`

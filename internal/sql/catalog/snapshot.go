@@ -18,6 +18,7 @@ type Snapshot struct {
 	tables    map[uint64]*Table
 	byName    map[string]*Database
 	tableName map[uint64]map[string]*Table // by database
+	texts     map[string]parsed            // by key, as they were read
 	// Aux is for the layer above to keep what it derives from this version.
 	Aux any
 }
@@ -39,7 +40,13 @@ func ParseMeta(value []byte) (Meta, error) {
 
 // Build makes a snapshot of the entries found in Span.
 func Build(entries func(yield func(kv.Key, []byte) bool)) (*Snapshot, error) {
-	s := &Snapshot{databases: map[uint64]*Database{}, tables: map[uint64]*Table{}}
+	return BuildLike(nil, entries)
+}
+
+// BuildLike is Build that takes descriptors from an older snapshot, if their entries are the same (K3): these are most, and to parse
+// them takes much longer than to see that. old may be nil.
+func BuildLike(old *Snapshot, entries func(yield func(kv.Key, []byte) bool)) (*Snapshot, error) {
+	s := &Snapshot{databases: map[uint64]*Database{}, tables: map[uint64]*Table{}, texts: map[string]parsed{}}
 	s.Meta, _ = ParseMeta(nil)
 	var err error
 	entries(func(k kv.Key, v []byte) bool {
@@ -47,13 +54,13 @@ func Build(entries func(yield func(kv.Key, []byte) bool)) (*Snapshot, error) {
 		case bytes.Equal(k, MetaKey()):
 			s.Meta, err = ParseMeta(v)
 		case bytes.HasPrefix(k, under(partCatalog, 'd')):
-			d := new(Database)
-			if err = json.Unmarshal(v, d); err == nil {
+			var d *Database
+			if d, err = take[Database](s, old, k, v); err == nil {
 				s.databases[d.ID] = d
 			}
 		case bytes.HasPrefix(k, under(partCatalog, 't')):
-			t := new(Table)
-			if err = json.Unmarshal(v, t); err == nil {
+			var t *Table
+			if t, err = take[Table](s, old, k, v); err == nil {
 				s.tables[t.ID] = t
 			}
 		}
@@ -64,6 +71,28 @@ func Build(entries func(yield func(kv.Key, []byte) bool)) (*Snapshot, error) {
 	}
 	s.index()
 	return s, nil
+}
+
+// parsed is an entry and what it says.
+type parsed struct {
+	text string
+	desc any
+}
+
+// take parses an entry, or finds it in an older snapshot.
+func take[T Database | Table](s, old *Snapshot, k kv.Key, v []byte) (*T, error) {
+	if old != nil {
+		if p, ok := old.texts[string(k)]; ok && p.text == string(v) {
+			s.texts[string(k)] = p
+			return p.desc.(*T), nil
+		}
+	}
+	d := new(T)
+	if err := json.Unmarshal(v, d); err != nil {
+		return nil, err
+	}
+	s.texts[string(k)] = parsed{string(v), d}
+	return d, nil
 }
 
 func (s *Snapshot) index() {

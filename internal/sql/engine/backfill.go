@@ -22,8 +22,8 @@ import (
 //	   is a conflict of that transaction, and is read again.
 //	3  The index is made public, in the statement's own transaction.
 //
-// If the second step finds a duplicate, or the node that does it stops, the index is dropped again, or stays write-only
-// until the same CREATE INDEX is given again, or DROP INDEX; nothing reads it.
+// If the second step finds a duplicate, or is killed, the index is dropped again. If the node that does it stops, it stays write-only
+// until the same CREATE INDEX is given again, or DROP INDEX (builds.go); nothing reads it.
 
 var (
 	_ sql.IndexAlterableTable = (*table)(nil)
@@ -48,12 +48,14 @@ func (t *table) fillOnline(ctx *sql.Context, name string) error {
 	if x == nil {
 		return sql.ErrIndexNotFound.New(name)
 	}
-	if err := t.backfill(ctx, x); err != nil {
+	err = t.backfill(ctx, x)
+	if err != nil {
 		if derr := t.abandon(ctx, s, name); derr != nil {
 			return fmt.Errorf("%w (and the unfinished index could not be dropped: %v)", err, derr)
 		}
 		return err
 	}
+	s.another(ctx) // the one that has looked at the catalog before all this would see changes since as conflicts
 	return t.alter(ctx, func(d *catalog.Table) error {
 		for i := range d.Indexes {
 			if strings.EqualFold(d.Indexes[i].Name, name) {
@@ -65,14 +67,6 @@ func (t *table) fillOnline(ctx *sql.Context, name string) error {
 	})
 }
 
-// abandon drops an index that could not be filled, for good: the statement's error would otherwise roll that back.
-func (t *table) abandon(ctx *sql.Context, s *Session, name string) error {
-	if err := t.DropIndex(ctx, name); err != nil {
-		return err
-	}
-	return s.checkpoint(ctx)
-}
-
 // checkpoint commits what the statement has made of the catalog so far, and goes on with another transaction.
 func (s *Session) checkpoint(ctx *sql.Context) error {
 	_, x, err := txOf(ctx)
@@ -82,14 +76,15 @@ func (s *Session) checkpoint(ctx *sql.Context) error {
 	if err := x.commit(ctx); err != nil {
 		return err
 	}
-	n := &tx{e: s.e, ordering: x.ordering}
-	s.SetTransaction(n)
-	_, err = ddl(ctx)
-	return err
+	s.SetTransaction(&tx{e: s.e, ordering: x.ordering})
+	return nil
 }
 
 // backfill writes the entries of all rows.
 func (t *table) backfill(ctx *sql.Context, x *indexLayout) error {
+	k := buildKey{t.l.desc.ID, x.desc.ID}
+	progress := t.db.e.builds.begin(k, ctx.Session.ID())
+	defer t.db.e.builds.end(k)
 	rest := spanOf(t.l.primary)
 	for !rest.Empty() {
 		if err := ctx.Err(); err != nil {
@@ -111,6 +106,7 @@ func (t *table) backfill(ctx *sql.Context, x *indexLayout) error {
 		if err != nil {
 			return err
 		}
+		progress.rows.Add(backfillRows)
 		if next == nil {
 			return nil
 		}

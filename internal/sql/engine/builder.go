@@ -21,6 +21,9 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	if s, err := sessionOf(ctx); err == nil {
 		s.stmt.keepTransaction()
 	}
+	if it, err := b.watchRows(ctx, n, row); it != nil || err != nil {
+		return it, err
+	}
 	switch n := n.(type) {
 	case *plan.InsertInto:
 		b.insert(ctx, n)

@@ -17,7 +17,7 @@ import (
 // entries, there are no others, and no two rows have the same entry. It is for tests and simulations.
 func CheckIndexes(ctx context.Context, db *txn.DB) error {
 	return db.Run(ctx, txn.Options{ReadOnly: true}, func(ctx context.Context, tx *txn.Txn) error {
-		snap, err := readCatalog(ctx, tx)
+		snap, err := readCatalog(ctx, tx, nil)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,9 @@ func (x *execution) learn(sc *sql.Context) {
 		en.plan = c.statement(stmt, k.database)
 	}
 	if en.plan != nil {
-		en.plan.version, en.plan.digest = version, digest(k.text)
+		u := x.s.stmt.uses // of the execution just now
+		en.plan.uses, en.plan.digest = &u, digest(k.text)
+		en.plan.schema.Store(x.pinned)
 	}
 	x.h.e.plans.put(en)
 }

@@ -21,8 +21,8 @@ import (
 //	    whatever it is not sure, it does nothing and leaves the statement to the ordinary path (errOrdinary): values that do not
 //	    fit above all, so that there is one place that says so. Duplicates and missing parents are found by the same code.
 //	P2  A plan leaves a statement before it has written anything.
-//	P3  A plan is made from the tables of one version of the catalog, and used only by transactions whose own version that is
-//	    (S4). The rest of a transaction's rules is not here: attempts, repetition, buffering, commit and failure are
+//	P3  A plan is made from the tables of one version of the catalog, and used only by transactions whose own version that is, or
+//	    one in which all is the same that the statement has looked at (S4, H5). The rest of a transaction's rules is not here: attempts, repetition, buffering, commit and failure are
 //	    execution's, for both ways.
 //	P4  A plan is made after the ordinary path has executed the statement: names and types of the result's columns are
 //	    what it has answered with.
@@ -32,8 +32,9 @@ type compiled struct {
 	begin   string // what a BEGIN says of its transaction
 	counter string // the status variable that counts such statements
 	digest  string
-	version uint64
 	form    form
+	uses    *uses
+	schema  atomic.Pointer[schema] // P3
 	// prepared is how the columns of the result are described to who prepares the statement.
 	prepared atomic.Pointer[fieldsFor]
 }
@@ -58,10 +59,9 @@ func (t *target) table(e *Engine) *table {
 }
 
 // byPlan executes the statement by its plan, if it has one. Not done: the ordinary path has to.
-func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done bool, err error) {
+func (x *execution) byPlan(r request) (done bool, err error) {
 	s := x.s
-	sc := s.running.begin(ctx, s, r.query, at)
-	defer s.running.end()
+	sc := s.running.sc
 	defer s.scratch.trim()
 	k := s.settings(sc)
 	if !k.compilable {
@@ -92,6 +92,9 @@ func (x *execution) byPlan(ctx context.Context, r request, at time.Time) (done b
 	x.kind, x.query, x.digest = p.kind, r.query, p.digest
 	given := s.scratch.literals
 	x.watch()
+	if p.kind == reading && k.maxTime > 0 {
+		defer s.running.stopAfter(k.maxTime)()
+	}
 	err = x.repeat(sc, func() error { return x.attemptPlan(sc, p, given) })
 	if err == errOrdinary {
 		x.digest = ""
@@ -126,7 +129,7 @@ func (s *Session) planOf(ctx context.Context, query string) *compiled {
 	if t := s.transaction(); t != nil && t.edit != nil {
 		return nil
 	}
-	if sch, err := s.schema(sc); err != nil || sch.snap.Meta.Version != en.plan.version {
+	if sch, err := s.schema(sc); err != nil || !en.plan.fits(sch) {
 		return nil
 	}
 	return en.plan
@@ -195,10 +198,25 @@ func (x *execution) pin(sc *sql.Context, p *compiled) error {
 	if err != nil {
 		return err
 	}
-	if sch.snap.Meta.Version != p.version {
+	if !p.fits(sch) {
 		return errOrdinary
 	}
+	t.usePlan(p)
 	return nil
+}
+
+// fits is P3.
+func (p *compiled) fits(sch *schema) bool {
+	made := p.schema.Load()
+	switch {
+	case p.kind == control, made == sch:
+		return true
+	}
+	if !p.uses.holds(made.snap, sch.snap) {
+		return false
+	}
+	p.schema.Store(sch)
+	return true
 }
 
 // counted is the answer of a statement that changes rows.

@@ -98,6 +98,7 @@ func (f *insertForm) identify(x *execution, sc *sql.Context, tbl *table, rows []
 		return 0, errOrdinary
 	}
 	zeroIsID := x.s.settings(sc).zeroIsID
+	x.s.stmt.ids = reservation{into: f.l.desc.Name, rows: len(rows)}
 	told := false
 	for i := range rows {
 		d := &rows[i].d[at]

@@ -48,6 +48,15 @@ func (d *database) desc(ctx *sql.Context) (*schema, *catalog.Database, error) {
 	return s, desc, nil
 }
 
+// whole is the descriptor for those who look at its views, triggers or procedures.
+func (d *database) whole(ctx *sql.Context) (*catalog.Database, error) {
+	_, desc, err := d.desc(ctx)
+	if err == nil {
+		d.e.used(ctx, func(u *uses) { u.database(d.id) })
+	}
+	return desc, err
+}
+
 // change lets fn change a copy of the descriptor.
 func (d *database) change(ctx *sql.Context, fn func(*catalog.Database) error) error {
 	t, err := ddl(ctx)
@@ -73,8 +82,10 @@ func (d *database) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table
 	}
 	t := s.snap.Table(d.id, name)
 	if t == nil {
+		d.e.used(ctx, func(u *uses) { u.missing(d.id, name) })
 		return nil, false, nil
 	}
+	d.e.used(ctx, func(u *uses) { u.table(t.ID) })
 	l, err := s.layout(desc, t)
 	if err != nil {
 		return nil, false, err
@@ -88,6 +99,7 @@ func (d *database) GetTableNames(ctx *sql.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.e.used(ctx, (*uses).everything)
 	var names []string
 	for _, t := range s.snap.Tables(d.id) {
 		names = append(names, t.Name)
@@ -111,7 +123,7 @@ func (d *database) CreateIndexedTable(ctx *sql.Context, name string, schema sql.
 		return sql.ErrTableAlreadyExists.New(name)
 	}
 	desc := &catalog.Table{ID: t.edit.NewID(), Database: d.id, Name: name, Collation: collation.Name(), Comment: comment,
-		NextColumnID: 1, NextIndexID: 2, Primary: catalog.Index{ID: 1, Name: "PRIMARY", Unique: true}}
+		Dense: t.denseIDs(ctx), NextColumnID: 1, NextIndexID: 2, Primary: catalog.Index{ID: 1, Name: "PRIMARY", Unique: true}}
 	for _, c := range schema.Schema {
 		col, err := describeColumn(ctx, c, desc.NextColumnID)
 		if err != nil {
@@ -136,6 +148,12 @@ func (d *database) CreateIndexedTable(ctx *sql.Context, name string, schema sql.
 		return err
 	}
 	return t.edit.PutTable(desc)
+}
+
+// denseIDs is what the session wants of tables that it creates (D2).
+func (t *tx) denseIDs(ctx *sql.Context) bool {
+	s, err := sessionOf(ctx)
+	return err != nil || s.settings(ctx).denseIDs
 }
 
 // DropTable implements sql.TableDropper.

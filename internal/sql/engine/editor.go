@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
@@ -135,8 +136,17 @@ func (e *editor) writesOf(d datums) ([]write, error) {
 		}
 		out = append(out, write{key: key, value: value, unique: unique, x: x})
 	}
+	for i := range out {
+		if n := len(out[i].key) + len(out[i].value); n > maxRow {
+			return nil, mysql.NewSQLError(1118, "42000", "Row size too large: this row of table %s takes %d bytes, and one may take %d", l.desc.Name, n, maxRow)
+		}
+	}
 	return out, nil
 }
+
+// maxRow is how many bytes a row may take, or an entry of an index: it is replicated by one command, which may have 64 MiB
+// (replica.Options.MaxCommand), with what belongs to it. What is larger is refused before anything is sent.
+const maxRow = 64<<20 - 64<<10
 
 // Insert implements sql.RowInserter.
 func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {

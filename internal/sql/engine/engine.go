@@ -105,6 +105,7 @@ type Engine struct {
 	sessions   *sessions
 	plans      *plans
 	open       *transactions
+	builds     builds
 	// background is the context of work that no statement waits for, or several; Close ends it, because the rest of the
 	// cluster may be gone by then, and such work would be tried until its time is up.
 	background    context.Context
@@ -160,6 +161,7 @@ func New(o Options) *Engine {
 		Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).AddPreAnalyzeRule(unionTypesID, unionTypes).Build()
 	a.Catalog.InfoSchema = newInformationSchema()
 	a.Coster = newCoster()
+	a.Catalog.StatsProvider = newAnalyzed()
 	a.ExecBuilder = rowexec.NewBuilder(&builder{e: e}, a.Overrides)
 	e.gms = sqle.New(a, &sqle.Config{VersionPostfix: versionPostfix(o.Version)})
 	e.sessions = newSessions(e.gms.ProcessList)

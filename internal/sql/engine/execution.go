@@ -55,6 +55,9 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 		return remainder, err
 	}
 	x.watch()
+	if limit := x.executionLimit(stmt, sc); limit > 0 {
+		defer x.s.running.stopAfter(limit)()
+	}
 	if managesAccounts(stmt) {
 		return remainder, x.h.e.clientError(x.ctx, errAccounts, nil)
 	}
@@ -121,7 +124,7 @@ func (x *execution) repeat(sc *sql.Context, attempt func() error) error {
 		if t != nil && waitedFor(t.retry) {
 			until = x.lockUntil
 		}
-		if !x.repeatable(sc, t, err) || x.h.e.now().After(until) || sc.Err() != nil {
+		if !x.repeatable(sc, t, err) || x.h.e.now().After(until) || x.ctx.Err() != nil {
 			return x.fail(sc, t, err)
 		}
 		why := reasonOf(t)
@@ -202,7 +205,7 @@ func (x *execution) implicitCommit(sc *sql.Context) error {
 // fail ends the statement: its writes are taken back, and a transaction that is lost, or was only this statement, is over
 // (S2). The error goes out after rule 2 is paid for what it may tell (S1).
 func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
-	own := x.h.e.clientError(sc, err, t)
+	own := x.h.e.clientError(sc, x.whyStopped(err, t), t)
 	if t == nil {
 		return own
 	}
@@ -227,6 +230,18 @@ func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
 	return own
 }
 
+// whyStopped is the error of a statement that was ended from outside (B3), or the one that it is.
+func (x *execution) whyStopped(err error, t *tx) error {
+	errs := []error{err}
+	if t != nil {
+		errs = append(errs, t.failed, t.retry)
+	}
+	if own := x.s.stopped(errs...); own != nil {
+		return own
+	}
+	return err
+}
+
 // attempt executes the statement once, in a context of its own: the engine cancels it at the end.
 func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map[string]sqlparser.Expr) (err error) {
 	defer x.h.recovered(query, &err)
@@ -238,9 +253,10 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		return err
 	}
 	defer sc.ProcessList.EndQuery(sc)
-	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt)}
+	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt), drops: dropsIndexes(stmt), explains: explains(stmt)}
 	x.s.stmt.flags, x.s.stmt.unnamed = &sql.QueryFlags{}, unnamedIndexes(stmt)
 	x.s.stmt.explainJSON = x.own != nil && x.own.json
+	x.s.stmt.ids.inserts(stmt)
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	if x.s.stmt.locks = x.lockPlan(sc, stmt, bindings); x.kind == writing {
 		x.s.stmt.scanLocks = scanLocks(sc)
@@ -251,15 +267,32 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	if before != nil {
 		before.startStatement(x.lockUntil)
 	}
+	if x.kind == changingCatalog {
+		if err := x.lockCatalog(sc); err != nil {
+			return err
+		}
+	}
 	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, x.s.stmt.flags)
 	if err != nil {
 		x.keep()
 		return err
 	}
-	if err := x.drain(sc, schema, iter); err != nil {
+	if err := x.drain(sc, schema, iter); err != nil && (interrupted(sc) == nil || !onlySleeps(stmt)) {
 		return err
+	} else if err != nil {
+		x.out.rows = append(x.out.rows, []sqltypes.Value{sqltypes.MakeTrusted(x.out.fields[0].Type, []byte("1"))})
 	}
 	return x.statementOver()
+}
+
+// lockCatalog begins the transaction of a change of the catalog with waiting for its turn: planned before, it would have to be planned again.
+func (x *execution) lockCatalog(sc *sql.Context) error {
+	t, err := x.s.current(sc)
+	if err != nil {
+		return err
+	}
+	x.s.latest = t
+	return t.lockCatalog(sc)
 }
 
 // statementOver is the end of an attempt that has succeeded.
@@ -307,6 +340,7 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 		_ = iter.Close(sc)
 	}()
 	if t := x.s.transaction(); t != nil && t.edit == nil {
+		t.used().add(&x.s.stmt.uses) // what was looked at before the transaction began
 		x.pinned = t.schema
 	}
 	x.schema = schema
@@ -322,6 +356,9 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 	}
 	sending := newRowSender(sc, schema)
 	for {
+		if err := interrupted(sc); err != nil {
+			return err
+		}
 		row, err := iter.Next(sc)
 		if err == io.EOF {
 			break
@@ -383,4 +420,9 @@ func (x *execution) small(name string, value []byte) (done bool, err error) {
 	x.out.rows = append(x.out.rows, []sqltypes.Value{sqltypes.MakeTrusted(sqltypes.Int8, value)})
 	x.s.ClearWarnings()
 	return true, x.out.finish(x.more)
+}
+
+func explains(stmt sqlparser.Statement) bool {
+	_, ok := stmt.(*sqlparser.Explain)
+	return ok
 }

@@ -20,7 +20,8 @@ func (p *provider) Function(_ *sql.Context, _, name string) (sql.Function, bool)
 		return f, true
 	}
 	if f := expr.Lookup(name); f == nil || hostFunctions[name] {
-		return nil, false
+		bounded, ok := boundedFunctions[name]
+		return bounded, ok
 	}
 	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 		return newCall(ctx, name, args)

@@ -193,9 +193,11 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	var x *execution
 	done := false
 	if s != nil {
+		ctx = s.running.begin(ctx, s, r.query, began).Context
+		defer s.running.end()
 		x = &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
 		x.out.c, x.out.form = c, r.rows
-		done, err = x.byPlan(ctx, r, began)
+		done, err = x.byPlan(r)
 	}
 	if !done {
 		sc, err := h.sm.NewContextWithQuery(ctx, c, r.query)
@@ -207,6 +209,8 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 			if !ok {
 				return "", mysql.NewSQLError(1105, "HY000", "session of unknown kind %T", sc.Session)
 			}
+			ctx = own.running.begin(ctx, own, r.query, began).Context
+			defer own.running.end()
 			x = &execution{h: h, ctx: ctx, s: own, c: c, out: newOutput(own, send, h.e.o.ResultBuffer)}
 		}
 		remainder, err = x.run(sc, r)
@@ -222,6 +226,7 @@ func (h *handler) over(x *execution, began time.Time, remainder string, err erro
 	if err != nil {
 		x.s.setStatus(h.e.context(x.ctx, x.s), x.c) // an error packet does not say it: the next packet does
 	}
+	x.s.allow()
 	took := time.Since(began)
 	h.e.m.done(x.kind, took)
 	var code int

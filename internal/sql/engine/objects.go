@@ -39,12 +39,15 @@ func viewDefinition(v catalog.View) sql.ViewDefinition {
 
 // GetViewDefinition implements sql.ViewDatabase.
 func (d *database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDefinition, bool, error) {
-	_, desc, err := d.desc(ctx)
+	desc, err := d.whole(ctx)
 	if err != nil {
 		return sql.ViewDefinition{}, false, err
 	}
 	for _, v := range desc.Views {
 		if strings.EqualFold(v.Name, name) {
+			if listsSchema(v.Text) {
+				d.e.used(ctx, (*uses).everything)
+			}
 			return viewDefinition(v), true, nil
 		}
 	}
@@ -53,7 +56,7 @@ func (d *database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 
 // AllViews implements sql.ViewDatabase.
 func (d *database) AllViews(ctx *sql.Context) (out []sql.ViewDefinition, err error) {
-	_, desc, err := d.desc(ctx)
+	desc, err := d.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +68,7 @@ func (d *database) AllViews(ctx *sql.Context) (out []sql.ViewDefinition, err err
 
 // GetTriggers implements sql.TriggerDatabase.
 func (d *database) GetTriggers(ctx *sql.Context) (out []sql.TriggerDefinition, err error) {
-	_, desc, err := d.desc(ctx)
+	desc, err := d.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +100,7 @@ func (d *database) DropTrigger(ctx *sql.Context, name string) error {
 
 // GetStoredProcedures implements sql.StoredProcedureDatabase.
 func (d *database) GetStoredProcedures(ctx *sql.Context) (out []sql.StoredProcedureDetails, err error) {
-	_, desc, err := d.desc(ctx)
+	desc, err := d.whole(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,9 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // schema is the catalog that the session's transaction sees: the one that holds over its window, pinned at the first
@@ -68,12 +70,26 @@ func ddl(ctx *sql.Context) (*tx, error) {
 	if t.readOnly {
 		return nil, sql.ErrReadOnlyTransaction.New()
 	}
-	snap, err := readCatalog(ctx, t.attempt())
+	if err := t.lockCatalog(ctx); err != nil {
+		return nil, err
+	}
+	snap, err := readCatalog(ctx, t.attempt(), t.e.schemas.last())
 	if err != nil {
 		return nil, t.note(err)
 	}
 	t.base, t.edit = snap, catalog.NewEdit(snap)
 	return t, nil
+}
+
+// lockCatalog waits for its turn to change the catalog (H6). It reads nothing else before, so that the transaction stands where the
+// change before it was made, and is planned with that.
+func (t *tx) lockCatalog(ctx *sql.Context) error {
+	if t.hasCatalog || t.readOnly {
+		return nil
+	}
+	_, _, err := t.getLocked(ctx, []kv.Key{catalog.MetaKey()}, txn.Lock{Mode: kv.LockExclusive, Wait: lockWait(ctx)})
+	t.hasCatalog = err == nil
+	return err
 }
 
 // table looks a table up in what the transaction has made of the catalog, and returns a copy to be changed and put.

@@ -127,6 +127,7 @@ func (e *Engine) keyOf(ctx *sql.Context, name, indexName string, values []string
 	if dbName == "" {
 		return nil, nil, sql.ErrNoDatabaseSelected.New()
 	}
+	e.used(ctx, (*uses).everything)
 	s, err := e.schemaOf(ctx)
 	if err != nil {
 		return nil, nil, err

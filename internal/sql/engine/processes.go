@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"context"
 	"sync"
-	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
@@ -67,61 +65,7 @@ func (l *sessions) Kill(id uint32) {
 	s := l.byID[id]
 	l.mu.RUnlock()
 	if s != nil {
-		s.running.kill()
+		s.running.stop(killed, 0)
 	}
 	l.ProcessList.Kill(id)
-}
-
-// running is the statement that a session executes by a compiled plan. Its context is used for one after the other, until
-// somebody ends one of them.
-type running struct {
-	mu     sync.Mutex
-	sc     *sql.Context
-	cancel context.CancelFunc
-	now    bool
-	query  string
-	since  time.Time
-}
-
-// begin notes a statement and returns its context.
-func (r *running) begin(ctx context.Context, s *Session, query string, at time.Time) *sql.Context {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.sc == nil || r.sc.Err() != nil {
-		c, cancel := context.WithCancel(ctx)
-		r.sc, r.cancel = s.e.context(c, s), cancel
-	}
-	r.now, r.query, r.since = true, query, at
-	return r.sc
-}
-
-func (r *running) end() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now, r.query = false, ""
-}
-
-// close ends the context when the session does.
-func (r *running) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.cancel != nil {
-		r.cancel()
-	}
-}
-
-func (r *running) kill() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.now {
-		r.cancel()
-	}
-}
-
-func (r *running) show(p *sql.Process) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.now {
-		p.Command, p.Query, p.StartedAt = sql.ProcessCommandQuery, r.query, r.since
-	}
 }

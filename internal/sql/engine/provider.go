@@ -51,6 +51,7 @@ func (p *provider) Database(ctx *sql.Context, name string) (sql.Database, error)
 	}
 	d := s.snap.Database(name)
 	if d == nil {
+		p.e.used(ctx, func(u *uses) { u.missing(0, name) })
 		return nil, sql.ErrDatabaseNotFound.New(name)
 	}
 	return &database{e: p.e, id: d.ID, name: d.Name, collation: d.Collation}, nil
@@ -73,6 +74,9 @@ func (p *provider) AllDatabases(ctx *sql.Context) []sql.Database {
 	s, err := p.e.schemaOf(ctx)
 	if err != nil {
 		return out
+	}
+	if own, err := sessionOf(ctx); err == nil && listsSchema(own.stmt.query) {
+		p.e.used(ctx, (*uses).everything)
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.snap.Databases())) {
 		d := s.snap.Databases()[id]

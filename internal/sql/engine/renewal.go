@@ -11,24 +11,34 @@ import (
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
-// validUntil is up to when a version is known to hold, at least ts if that can be had by looking again.
-func (c *schemas) validUntil(ctx context.Context, s *schema, ts clock.Timestamp) (clock.Timestamp, error) {
+// validUntil is up to when a version holds for those who have used this much of it, at least ts if that can be had by looking again.
+// Nil: all of it.
+func (c *schemas) validUntil(ctx context.Context, s *schema, u *uses, ts clock.Timestamp) (clock.Timestamp, error) {
+	if u == nil {
+		u = &uses{all: true}
+	}
 	for try := 0; ; try++ {
 		c.mu.Lock()
 		var until clock.Timestamp
-		newer := false
+		changed := false
 		for _, en := range c.entries {
-			if en.schema == s {
-				until = en.until
-			} else if en.schema.snap.Meta.Version > s.snap.Meta.Version {
-				newer = true
+			switch {
+			case en.schema == s:
+				until = until.Forward(en.until)
+			case en.schema.snap.Meta.Version <= s.snap.Meta.Version:
+			case u.holds(s.snap, en.schema.snap): // H5
+				if en.from.LessEq(ts) {
+					until = until.Forward(en.until)
+				}
+			default:
+				changed = true
 			}
 		}
 		c.mu.Unlock()
 		if ts.LessEq(until) {
 			return until, nil
 		}
-		if newer || try == 2 {
+		if changed || try == 2 {
 			return until, kv.Errorf(kv.ErrRefresh, "the schema was changed before this transaction could commit")
 		}
 		if err := c.renew(ctx); err != nil {
@@ -49,9 +59,9 @@ func (c *schemas) beyond(ts clock.Timestamp) bool {
 }
 
 // guard is H2 for commits: it says up to when the version that the transaction was planned with holds.
-func (s *schema) guard(c *schemas) txn.Guard {
+func (s *schema) guard(c *schemas, u *uses) txn.Guard {
 	return func(ctx context.Context, ts clock.Timestamp) (clock.Timestamp, error) {
-		return c.validUntil(ctx, s, ts)
+		return c.validUntil(ctx, s, u, ts)
 	}
 }
 
@@ -64,7 +74,7 @@ const renewalLimit = 5 * time.Second
 // start renews the newest entry ahead of its end, as long as it is in use.
 func (c *schemas) start() {
 	c.tasks.Go("catalog", func() {
-		for !c.stop.Wait(max(c.lead/3, time.Millisecond)) {
+		for !c.stop.Wait(max(c.leadNow()/3, time.Millisecond)) {
 			c.mu.Lock()
 			idle := c.e.now().Sub(c.used) > idleAfter
 			c.mu.Unlock()

@@ -21,6 +21,23 @@ type schema struct {
 
 func newSchema(s *catalog.Snapshot) *schema { return &schema{snap: s} }
 
+// after is a version that follows another one: what is derived from tables that are the same is kept.
+func (s *schema) after(old *schema) *schema {
+	if old == nil {
+		return s
+	}
+	old.layouts.Range(func(id, l any) bool {
+		t := s.snap.TableByID(id.(uint64))
+		if t != nil && t == l.(*layout).desc {
+			if db := s.snap.Databases()[t.Database]; db != nil && old.snap.Databases()[t.Database] != nil && db.Name == old.snap.Databases()[t.Database].Name {
+				s.layouts.Store(id, l)
+			}
+		}
+		return true
+	})
+	return s
+}
+
 func (s *schema) layout(db *catalog.Database, t *catalog.Table) (*layout, error) {
 	if l, ok := s.layouts.Load(t.ID); ok {
 		return l.(*layout), nil
@@ -45,6 +62,12 @@ func (s *schema) layout(db *catalog.Database, t *catalog.Table) (*layout, error)
 //	H4  What a statement learned from an entry is owed like any other read (rule 2): nothing that depends on it, neither rows
 //	    nor an error, leaves before the entry's from is past. The transaction pays (txn.ReadElsewhere), or latest does for a reader
 //	    without one.
+//	H5  A transaction that was planned with one version may commit where another holds, if in both of them all is the same that its
+//	    statements have looked at (uses): in that it is as if it had been planned there. What they have not looked at is none of
+//	    their business.
+//	H6  Changes of the catalog take turns: each locks the meta entry, at its leaseholder, before it reads the catalog, and gives the
+//	    lock up when its commit is decided, before that is past. So none is lost to another one, and those of several sessions wait
+//	    for their timestamps (H3) at the same time. The lock is for speed alone: what keeps changes apart is that they conflict (K1).
 //
 // HAZARD: H4 waits by the clock, see txn.waitPast. None of the rest leans on the clock being right. A wrong clock makes entries expire too early or be read too far
 // ahead; it cannot make an entry cover a timestamp at which the catalog was another.
@@ -143,10 +166,30 @@ func (c *schemas) renew(ctx context.Context) error {
 	return f.err
 }
 
+// After a change others often follow, and each of them waits until what was read ahead is over. So for a while after one the catalog
+// is read less far ahead: burstLead instead of Options.CatalogLead. Shorter: statements of others wait for renewals more often.
+const (
+	burst     = 2 * time.Second
+	burstLead = 10 * time.Millisecond
+)
+
+// leadNow is how far ahead the catalog is to be read at present.
+func (c *schemas) leadNow() time.Duration {
+	now, err := c.e.o.Clock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := len(c.entries); n > 0 && err == nil {
+		if from := c.entries[n-1].from; !from.IsZero() && now.Earliest.Sub(clock.Instant(from.Wall)) < burst {
+			return min(burstLead, c.lead)
+		}
+	}
+	return c.lead
+}
+
 func (c *schemas) readAhead(ctx context.Context) error {
 	var en entry
 	var err error
-	en.from, en.until, err = c.e.o.DB.ReadAhead(ctx, c.lead, c.into(&en))
+	en.from, en.until, err = c.e.o.DB.ReadAhead(ctx, c.leadNow(), c.into(&en))
 	if err == nil {
 		c.remember(en)
 	}
@@ -186,23 +229,39 @@ func (c *schemas) read(ctx context.Context, t *txn.Txn, en *entry) error {
 	if en.schema = c.known(meta.Version); en.schema != nil {
 		return nil
 	}
-	s, err := readCatalog(ctx, t)
+	latest := c.last()
+	s, err := readCatalog(ctx, t, latest)
 	if err != nil {
 		return err
 	}
 	if s.Meta.Version != meta.Version {
 		return fmt.Errorf("catalog: version %d and %d at one timestamp", meta.Version, s.Meta.Version)
 	}
-	en.schema = newSchema(s)
+	en.schema = newSchema(s).after(latest)
 	return nil
 }
 
-func readCatalog(ctx context.Context, t *txn.Txn) (*catalog.Snapshot, error) {
+// last is the newest version that is known; nil: none.
+func (c *schemas) last() *schema {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.entries) == 0 {
+		return nil
+	}
+	return c.entries[len(c.entries)-1].schema
+}
+
+// readCatalog reads all of it. What is as in another version, which may be nil, is taken from there.
+func readCatalog(ctx context.Context, t *txn.Txn, like *schema) (*catalog.Snapshot, error) {
 	rows, err := t.ScanMany(ctx, []kv.Span{catalog.Span()})
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Build(catalog.Entries(rows[0], func(r txn.KeyValue) (kv.Key, []byte) { return r.Key, r.Value }))
+	var old *catalog.Snapshot
+	if like != nil {
+		old = like.snap
+	}
+	return catalog.BuildLike(old, catalog.Entries(rows[0], func(r txn.KeyValue) (kv.Key, []byte) { return r.Key, r.Value }))
 }
 
 // newest is the newest version of the catalog that is known.

@@ -18,7 +18,7 @@ func (e *Engine) Serve(l net.Listener) error {
 	h := &handler{e: e}
 	cfg := server.Config{
 		Protocol: "tcp", Address: l.Addr().String(), Listener: countedListener{l, e, h}, Version: MySQLVersion + "-" + versionPostfix(e.o.Version),
-		MaxConnections: 10_000, DisableConnectionWatcher: true,
+		MaxConnections: 10_000, DisableConnectionWatcher: true, // ours is watchConns
 		Options: []server.Option{func(g *sqle.Engine, sm *server.SessionManager, m mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
 			h.sm = sm
 			return g, sm, m
@@ -37,7 +37,11 @@ func (e *Engine) Serve(l net.Listener) error {
 		return ErrClosed
 	}
 	e.servers = append(e.servers, s)
+	first := len(e.servers) == 1
 	e.mu.Unlock()
+	if first {
+		go e.watchConns() // until Close
+	}
 	s.Listener.Accept() // until the listener is closed
 	return ErrClosed
 }

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"math"
 	"strings"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 
 	"github.com/longitude-db/longitude/clock"
@@ -19,12 +21,16 @@ type settings struct {
 	asOf       string
 	staleness  string
 	lockWait   time.Duration
+	maxTime    time.Duration // of a SELECT; 0: none
+	idle       time.Duration // wait_timeout or interactive_timeout
+	idleTx     time.Duration
 	// compilable: nothing is set that only the ordinary path heeds.
 	compilable bool
 	plainText  bool // texts are quoted as usual: constants can be taken out of statements
 	// noBackslash: NO_BACKSLASH_ESCAPES; a backslash in a text stands for itself.
 	noBackslash bool
 	zeroIsID    bool // NO_AUTO_VALUE_ON_ZERO
+	denseIDs    bool // of new tables
 	sqlMode     string
 	results     sql.CharacterSetID
 }
@@ -62,7 +68,17 @@ func (s *Session) look(ctx *sql.Context) *settings {
 	mode := sql.NewSqlModeFromString(k.sqlMode)
 	k.noBackslash = strings.Contains(strings.ToUpper(k.sqlMode), "NO_BACKSLASH_ESCAPES")
 	k.plainText = !mode.AnsiQuotes() && !k.noBackslash
+	k.denseIDs = !strings.EqualFold(text(idsVariable), idsSpread)
 	k.zeroIsID = mode.ModeEnabled(sql.NoAutoValueOnZero)
+	whole := func(name string, unit time.Duration) time.Duration {
+		n, _, err := types.Int64.Convert(ctx, value(name))
+		if v, ok := n.(int64); err == nil && ok && v > 0 && v < int64(math.MaxInt64/unit) {
+			return time.Duration(v) * unit
+		}
+		return 0
+	}
+	k.maxTime = whole(executionTimeVariable, time.Millisecond)
+	k.idle, k.idleTx = whole(waitVariable, time.Second), whole(idleTxVariable, time.Second)
 	usual := func(name string) bool { yes, _ := sql.HasDefaultValue(ctx, s, name); return yes }
 	k.compilable = on(compiledVariable) && on("foreign_key_checks") && on("unique_checks") && usual("sql_select_limit") && usual("time_zone") &&
 		k.asOf == "" && k.staleness == "" && !k.noBackslash && strings.HasPrefix(s.GetCollation().Name(), "utf8mb4")

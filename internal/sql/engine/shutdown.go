@@ -30,10 +30,7 @@ const errServerShutdown = 1053
 const shutdownText = "Server shutdown in progress: this node is stopping, and the statement was not executed. Connect to another node"
 
 // shutdownPacket is the error as the first answer to a command.
-var shutdownPacket = func() []byte {
-	body := append([]byte{mysql.ErrPacket, errServerShutdown & 0xff, errServerShutdown >> 8, '#'}, "08S01"+shutdownText...)
-	return append([]byte{byte(len(body)), byte(len(body) >> 8), byte(len(body) >> 16), 1}, body...)
-}()
+var shutdownPacket = errorPacket(1, errServerShutdown, "08S01", shutdownText)
 
 // quiet is how long a client has to have been silent to be told without being asked.
 const quiet = 250 * time.Millisecond
@@ -55,8 +52,12 @@ type turn struct {
 	since     time.Time // it waits
 	refused   bool      // the client was told, as the answer to a statement
 	executing int       // statements under way; a Read belongs to them (LOAD DATA LOCAL)
+	number    uint64    // of statements so far
 	ended     bool
 	frame     frame
+	// What idle.go heeds. 0: without a limit.
+	idle, idleTx time.Duration
+	limit        int // bytes of a command
 }
 
 // frame follows where packets begin and end in what a client sends.
@@ -64,6 +65,7 @@ type frame struct {
 	header [4]byte
 	have   int // bytes of the header
 	left   int // bytes of the body
+	size   int // bytes of the command so far, as far as headers have told
 	more   bool
 }
 
@@ -82,7 +84,11 @@ func (f *frame) take(p []byte) {
 		f.have += n
 		p = p[n:]
 		if f.have == len(f.header) {
+			if !f.more {
+				f.size = 0
+			}
 			f.left = int(f.header[0]) | int(f.header[1])<<8 | int(f.header[2])<<16
+			f.size += f.left
 			f.have, f.more = 0, f.left == mysql.MaxPacketSize // a longer command goes on in the next packet
 		}
 	}
@@ -117,15 +123,22 @@ func (c *countedConn) receive(p []byte) (n int, own bool, err error) {
 		n += more
 	}
 	c.turn.mu.Lock()
-	defer c.turn.mu.Unlock()
 	c.turn.waiting = false
 	if c.turn.ended {
+		c.turn.mu.Unlock()
 		return 0, false, io.EOF // what came was not executed, and the client is told so (E2)
 	}
 	if n > 4 && c.turn.betweenCommands() && ownCommands[p[4]] != nil {
+		c.turn.mu.Unlock()
 		return n, true, err
 	}
 	c.turn.frame.take(p[:n])
+	long := c.turn.isLong()
+	c.turn.mu.Unlock()
+	if long {
+		c.refuseLong()
+		return 0, false, io.EOF
+	}
 	return n, false, err
 }
 
@@ -167,11 +180,7 @@ func (c *countedConn) endIfQuiet(force bool) {
 	if s := c.e.sessions.of(t.conn); s != nil && !force && s.GetTransaction() != nil {
 		return // E3
 	}
-	t.ended = true
-	_ = c.Conn.SetDeadline(time.Now().Add(time.Second))
-	_, _ = c.Conn.Write(shutdownPacket)
-	c.endWriting()
-	_ = c.Conn.SetReadDeadline(time.Now()) // the goroutine in Read goes on
+	t.end(c, shutdownPacket)
 }
 
 // endWriting tells the client that nothing more comes.
@@ -201,6 +210,7 @@ func (c *countedConn) authenticated(conn *mysql.Conn) {
 	c.turn.mu.Lock()
 	defer c.turn.mu.Unlock()
 	c.turn.conn = conn
+	c.turn.allow()
 }
 
 // execute notes that a statement begins, and the returned func that it is over.
@@ -209,6 +219,7 @@ func (c *countedConn) execute() (over func()) {
 	defer c.turn.mu.Unlock()
 	c.turn.executing++
 	c.nth++
+	c.turn.number++
 	return func() {
 		c.turn.mu.Lock()
 		defer c.turn.mu.Unlock()
@@ -305,8 +316,8 @@ func (e *Engine) Close(drain time.Duration) error {
 	return e.gms.Close()
 }
 
-// killed is how long statements that were killed may take to say so.
-const killed = 2 * time.Second
+// dying is how long statements that were killed may take to say so.
+const dying = 2 * time.Second
 
 func (e *Engine) endConns(drain time.Duration) {
 	settled := func(force bool) func() bool {
@@ -331,7 +342,7 @@ func (e *Engine) endConns(drain time.Duration) {
 		}
 		e.log.Info("statements and transactions are ended before their time", "after", drain, "statements", n)
 		if drain > 0 {
-			wait(killed, settled(true))
+			wait(dying, settled(true))
 		} else {
 			settled(true)()
 		}
@@ -396,6 +407,7 @@ type countedConn struct {
 	e    *Engine
 	h    *handler
 	turn turn
+	seen uint64 // the number of the statement that was under way at the last look
 
 	nth     int    // statement of the command under way, from 1
 	info    string // the text of the OK packet that is written next (writeInfo)

@@ -32,6 +32,11 @@ type statement struct {
 	parents   parentChecks
 	ahead     map[uint64]*fetched // by table: what a join has read ahead
 	locks     lockPlan
+	uses      uses
+	ids       reservation
+	drops     bool // it may drop indexes
+	native    bool // see watchRows
+	explains  bool
 	scanLocks uint64       // scanLocksVariable
 	env       *expr.Env    // see environment
 	envOf     *sql.Context // for which env was made

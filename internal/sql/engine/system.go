@@ -81,7 +81,7 @@ func (d *systemDatabase) IsReadOnly() bool { return true }
 
 // GetTableNames implements sql.Database.
 func (d *systemDatabase) GetTableNames(*sql.Context) ([]string, error) {
-	return []string{"clock", "nodes", "ranges", "statements", "transactions"}, nil
+	return []string{"clock", "index_builds", "nodes", "ranges", "statements", "transactions"}, nil
 }
 
 // GetTableInsensitive implements sql.Database.
@@ -118,6 +118,7 @@ var systemTables = []*systemTable{
 		{"earliest", types.DatetimeMaxPrecision}, {"latest", types.DatetimeMaxPrecision}, {"earliest_ns", types.Int64}, {"latest_ns", types.Int64},
 		{"bound_us", types.Float64}, {"bound_p99_us", types.Float64}, {"bound_max_us", types.Float64}, {"age_ms", types.Float64},
 		{"last_step", textType}, {"disproofs", types.Uint64}, {"disproofs_by_peer", textType}, {"conflicts", types.Uint64}, {"conflicts_by_peer", textType}, {"fenced", textType}, {"detail", textType}}, rows: clockRows},
+	{name: "index_builds", columns: buildColumns, rows: buildRows},
 	{name: "nodes", columns: []systemColumn{{"node_id", types.Uint32}, {"alive", types.Boolean}, {"rpc_addr", textType}, {"sql_addr", textType},
 		{"http_addr", textType}, {"version", textType}, {"started", types.DatetimeMaxPrecision}, {"clock_source", textType}, {"bound_us", types.Float64},
 		{"fenced", textType}, {"leases", types.Int64}, {"replicas", types.Int64}}, rows: nodeRows},
@@ -181,6 +182,7 @@ func rangeRows(ctx *sql.Context, e *Engine) (out []sql.Row, err error) {
 	if e.o.Ranges == nil {
 		return nil, nil
 	}
+	e.used(ctx, (*uses).everything)
 	s, err := e.schemaOf(ctx)
 	if err != nil {
 		return nil, err

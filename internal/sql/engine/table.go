@@ -158,14 +158,18 @@ func (t *table) SetReferenceCheck() error {
 	return nil
 }
 
-// GetIndexes implements sql.IndexAddressable. An index that is still being filled is not among them.
+// GetIndexes implements sql.IndexAddressable. An index that is still being filled is not among them, but for who drops it.
 func (t *table) GetIndexes(ctx *sql.Context) ([]sql.Index, error) {
 	var out []sql.Index
+	unfinished := false
+	if s, err := sessionOf(ctx); err == nil {
+		unfinished = s.stmt.drops
+	}
 	if !t.l.desc.Keyless() {
 		out = append(out, newIndex(t.db.name, t.l.primary))
 	}
 	for _, x := range t.l.indexes {
-		if x.desc.State == catalog.Public {
+		if x.desc.State == catalog.Public || unfinished {
 			out = append(out, newIndex(t.db.name, x))
 		}
 	}

@@ -33,6 +33,9 @@ type tx struct {
 	failed error           // the latest other error of the layers below
 
 	schema     *schema           // pinned at the first look at the catalog
+	uses       *uses             // of it; nil: nothing yet
+	sharedUses bool              // uses belongs to a plan
+	hasCatalog bool              // it holds the lock that changes of the catalog take turns by
 	edit       *catalog.Edit     // of a transaction that changes the catalog
 	base       *catalog.Snapshot // that it began from
 	wrote      bool
@@ -123,7 +126,7 @@ func (t *tx) moved(ctx context.Context) error {
 	}
 	r, err := t.attempt().ReadTimestamp(ctx)
 	if err == nil {
-		_, err = t.e.schemas.validUntil(ctx, t.schema, r)
+		_, err = t.e.schemas.validUntil(ctx, t.schema, t.uses, r)
 	}
 	return err
 }
@@ -222,7 +225,7 @@ func (t *tx) commit(ctx context.Context) error {
 		return nil
 	}
 	if t.wrote && t.edit == nil && t.schema != nil {
-		t.kv.SetGuard(t.schema.guard(t.e.schemas))
+		t.kv.SetGuard(t.schema.guard(t.e.schemas, t.uses))
 	}
 	if err := t.note(t.kv.Commit(ctx)); err != nil {
 		return err

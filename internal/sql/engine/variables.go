@@ -56,6 +56,16 @@ func addVariables() {
 		Name: scanLocksVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemIntType(scanLocksVariable, 0, 1<<14, false), Default: int64(defaultScanLocks),
 	}})
+	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&sql.MysqlSystemVariable{
+		Name: idsVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemEnumType(idsVariable, idsDense, idsSpread), Default: idsDense,
+	}, &sql.MysqlSystemVariable{
+		Name: idleTxVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemIntType(idleTxVariable, 0, 31536000, false), Default: int64(0),
+	}, &sql.MysqlSystemVariable{ // go-mysql-server's default is another
+		Name: packetVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemIntType(packetVariable, 1024, 1<<30, false), Default: int64(maxPacket),
+	}})
 	sql.SystemVariables.AddSystemVariables(pastVariables())
 	sql.SystemVariables.AddSystemVariables(isolationVariables())
 	sql.SystemVariables.AddSystemVariables(clientVariables())
@@ -71,6 +81,13 @@ func (s *Session) initVariables() error {
 			name = g
 		}
 	}
+	if s.interactive() { // wait_timeout of such a session begins as the other one
+		if _, v, ok := sql.SystemVariables.GetGlobal(interactiveVariable); ok {
+			if err := s.SetSessionVariable(ctx, waitVariable, v); err != nil {
+				return err
+			}
+		}
+	}
 	for v, value := range map[string]any{orderingVariable: name, "collation_connection": defaultCollation.Name(),
 		"collation_server": defaultCollation.Name()} {
 		if err := s.SetSessionVariable(ctx, v, value); err != nil {
@@ -79,6 +96,9 @@ func (s *Session) initVariables() error {
 	}
 	return nil
 }
+
+// interactive reports whether the client calls itself so.
+func (s *Session) interactive() bool { return s.Client().Capabilities&capabilityInteractive != 0 }
 
 // quietLogs keeps go-mysql-server from logging by itself: errors go to clients, and what is ours to know to our own log.
 func quietLogs() {
