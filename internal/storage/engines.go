@@ -17,6 +17,8 @@
 package storage
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +40,7 @@ type Options struct {
 	// for a while twice that. What of it is not in use yet holds blocks, too.
 	Cache int64
 	// Deterministic is for simulation: nothing is written in the background, so that the bytes on (simulated) disk
-	// depend on the calls alone. The store then only grows.
+	// depend on the calls alone. Tables of state are merged by FlushState, those of the log never.
 	Deterministic bool
 	// OnFatal is told, once, that the store cannot go on. It may end the process, or return; then writes fail (S4).
 	// It must not call the store. Default: nothing.
@@ -59,6 +61,8 @@ type Engines struct {
 	report *reporter
 	stalls [2]atomic.Uint64 // of log and state
 	isOpen atomic.Bool
+
+	deterministic bool // Options.Deterministic
 }
 
 // Open opens the store in a directory, or makes a new one there if it is empty. Its errors are for people: they say what
@@ -70,7 +74,7 @@ func Open(o Options) (*Engines, error) {
 	if o.Cache == 0 {
 		o.Cache = 128 << 20
 	}
-	e := &Engines{dir: o.Dir, report: newReporter(o)}
+	e := &Engines{dir: o.Dir, report: newReporter(o), deterministic: o.Deterministic}
 	e.fs = &failStop{FS: e.watched(o), report: e.report}
 	if err := e.open(o); err != nil {
 		e.close()
@@ -205,7 +209,53 @@ func (e *Engines) FlushState() error {
 	case <-flushed:
 	case <-e.report.gone:
 	}
+	if err := e.Failed(); err != nil || !e.deterministic {
+		return err
+	}
+	return e.mergeTables()
+}
+
+// mergeAt is from how many tables on that lie over each other they are merged, if nothing is done in the background. Every read looks into
+// each of them: with hundreds, after minutes, that would be most of what a simulated node does.
+const mergeAt = 8
+
+// mergeTables does what Pebble does in the background otherwise.
+func (e *Engines) mergeTables() error {
+	if e.State.Metrics().Levels[0].TablesCount < mergeAt {
+		return nil
+	}
+	first, last, err := ends(e.State)
+	if err != nil || first == nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- e.State.Compact(context.Background(), first, last, false) }()
+	select {
+	case err := <-done:
+		if err != nil && e.Failed() == nil {
+			return e.report.fatal(err)
+		}
+	case <-e.report.gone:
+	}
 	return e.Failed()
+}
+
+// ends are the first and the last key of an instance; nil: it has none, or one alone.
+func ends(db *pebble.DB) (first, last []byte, err error) {
+	it, err := db.NewIter(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if it.First() {
+		first = bytes.Clone(it.Key())
+	}
+	if it.Last() {
+		last = bytes.Clone(it.Key())
+	}
+	if bytes.Equal(first, last) {
+		first = nil
+	}
+	return first, last, errors.Join(it.Error(), it.Close())
 }
 
 // Durable reads a key of the state instance as it would be read after a crash now. ok is false if it is absent.

@@ -491,3 +491,45 @@ func TestNotesAndMetrics(t *testing.T) {
 		t.Error("closed twice")
 	}
 }
+
+// A store that does nothing in the background merges its tables when it is flushed: reads do not have to look into one for each flush. What is in
+// it stays as it was, and two stores that were written alike have the same tables.
+func TestFlushesMergeTables(t *testing.T) {
+	const writes = 10 * mergeAt
+	var files [2]string
+	for i := range files {
+		fs := vfs.NewMem()
+		e := open(t, fs, "store")
+		for n := range writes {
+			writeBoth(t, e, n)
+			if err := e.FlushState(); err != nil {
+				t.Fatal(err)
+			}
+			levels, err := e.State.SSTables()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(levels[0]) >= mergeAt {
+				t.Fatalf("after %d flushes there are %d tables over each other", n+1, len(levels[0]))
+			}
+		}
+		if got := count(t, e.State); got != writes {
+			t.Errorf("%d keys are left of %d", got, writes)
+		}
+		levels, err := e.State.SSTables(pebble.WithProperties())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for level, tables := range levels {
+			for _, table := range tables {
+				files[i] += fmt.Sprintf("L%d %d %d; ", level, table.FileNum, table.Size)
+			}
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files[0] != files[1] {
+		t.Errorf("two stores have\n%s\n%s", files[0], files[1])
+	}
+}
