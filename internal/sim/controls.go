@@ -45,7 +45,12 @@ var Controls = []Control{
 	{Name: "skip-refresh", Breaks: "rule 3's refresh: c passes r unseen", Within: 20,
 		Change: func(c *Config) { c.Unsafe = txn.Unsafe{SkipRefresh: true} }},
 	{Name: "trust-staged", Breaks: "recovery: staged records count as committed, their writes are not asked", Within: 20,
-		Change: func(c *Config) { c.Unsafe = txn.Unsafe{TrustStaged: true} }},
+		Change: func(c *Config) {
+			c.Unsafe = txn.Unsafe{TrustStaged: true}
+			// A record is staged long before the last of the writes that it names has arrived, and others are in the way.
+			c.Workloads, c.Think, c.Clients, c.FaultFor = []string{"bank"}, 5*time.Millisecond, 3, 3*time.Second
+			c.Weather = Weather{Base: time.Millisecond, Jitter: 20 * time.Millisecond}
+		}},
 	{Name: "lying-clock", Breaks: "the bound of one clock, and nobody fences itself", Within: 10, Change: lie},
 	{Name: "dropped-sync", Breaks: "disks: a crash takes up to half a second of acknowledged writes", Within: 20, Stops: true,
 		Change: func(c *Config) {
