@@ -336,8 +336,14 @@ func (c *temporalConstant) Eval(env *Env) (Value, error) {
 	return packedDatetime(r.DateTime, 6), nil
 }
 
-// temporalConstants replaces, in a comparison of dates, the constant texts; those that are no date are an error (1525).
-func temporalConstants(class class, nodes ...Node) []Node {
+// temporalConstants replaces, in a comparison of dates, the constant texts; those that are no date are an error (1525). BETWEEN, IN
+// and CASE take them for zero dates.
+func temporalConstants(operation string, class class, nodes ...Node) []Node {
+	switch operation {
+	case "=", "<=>", "<>", "!=", "<", "<=", ">", ">=":
+	default:
+		return nodes
+	}
 	name := ""
 	for _, n := range nodes {
 		switch t := n.Type(); {
@@ -363,17 +369,44 @@ func temporalConstants(class class, nodes ...Node) []Node {
 	return out
 }
 
+// isLeaf reports whether the host evaluates an expression: columns, mostly.
+func isLeaf(n Node) bool {
+	switch n.(type) {
+	case *Lit, *Call, *Tuple, *temporalConstant:
+		return false
+	}
+	return true
+}
+
+// timesBesideColumn reports whether texts are compared with times as times: if they are constants that are times, and beside a
+// column. Others are compared as texts, so that TIME'10:11:12' < '9:00' (MySQL converts constants for columns only).
+func timesBesideColumn(nodes []Node) bool {
+	column := false
+	for _, n := range nodes {
+		t := n.Type()
+		switch {
+		case t.Kind() == KindTime:
+			column = column || isLeaf(n)
+		case t.IsString():
+			l, ok := n.(*Lit)
+			if !ok {
+				return false
+			}
+			if r := temporal.ParseTime(l.V.s, 0); r.Kind != temporal.KindTime || r.Faults != 0 {
+				return false
+			}
+		}
+	}
+	return column
+}
+
 // temporalNumbers replaces, beside a DATETIME or TIMESTAMP column, literal numbers that are dates: created = 20240229 is a comparison
 // of datetimes (manual, Type Conversion in Expression Evaluation). Numbers that are none, and all beside other expressions, are
 // compared as numbers.
 func temporalNumbers(nodes ...Node) []Node {
 	column := false
 	for _, n := range nodes {
-		switch n.(type) {
-		case *Lit, *Call, *Tuple:
-		default:
-			column = column || n.Type().Kind() == KindDatetime
-		}
+		column = column || isLeaf(n) && n.Type().Kind() == KindDatetime
 	}
 	if !column {
 		return nodes

@@ -56,7 +56,7 @@ func compareAs(operation string, nodes ...Node) (comparison, error) {
 		return comparison{class: asJSON}, nil
 	case date && !number:
 		return comparison{class: asDatetime}, nil
-	case clock && !date && !number:
+	case clock && !date && !number && (!text || timesBesideColumn(nodes)):
 		return comparison{class: asTime}, nil
 	case float:
 		return comparison{class: asFloat}, nil
@@ -158,12 +158,13 @@ func (c comparison) fn() compareFn {
 			to = ToTime
 		}
 		return func(env *Env, a, b Value) (int, bool, error) {
-			x, ok, err := to(env, a)
-			if err != nil || !ok {
+			// what is no date or time counts as the zero date, with a warning: the packed value is 0 then
+			x, _, err := to(env, a)
+			if err != nil {
 				return 0, true, err
 			}
-			y, ok, err := to(env, b)
-			if err != nil || !ok {
+			y, _, err := to(env, b)
+			if err != nil {
 				return 0, true, err
 			}
 			return order(x, y), false, nil

@@ -77,7 +77,7 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 		if err != nil {
 			return nil, err
 		}
-		pair = temporalConstants(c.class, pair...)
+		pair = temporalConstants(operation, c.class, pair...)
 		e.left, e.right, e.cmp = append(e.left, pair[0]), append(e.right, pair[1]), append(e.cmp, c.fn())
 	}
 	return e, nil
@@ -225,7 +225,6 @@ func resolveBetween(negated bool) func(*Call) error {
 		if err != nil {
 			return err
 		}
-		c.Args = temporalConstants(how.class, c.Args...)
 		cmp := how.fn()
 		c.T = TBool
 		c.Fn = func(env *Env, c *Call) (Value, error) {

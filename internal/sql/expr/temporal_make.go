@@ -32,6 +32,9 @@ func init() {
 		&Func{Name: "period_add", Min: 2, Max: 2, Resolve: resolvePeriod(temporal.PeriodAdd, false)},
 		&Func{Name: "period_diff", Min: 2, Max: 2, Resolve: resolvePeriod(temporal.PeriodDiff, true)},
 		&Func{Name: "get_format", Min: 2, Max: 2, Resolve: resolveGetFormat},
+		&Func{Name: "date literal", Min: 1, Max: 1, Resolve: resolveTypedLiteral(KindDate)},
+		&Func{Name: "time literal", Min: 1, Max: 1, Resolve: resolveTypedLiteral(KindTime)},
+		&Func{Name: "timestamp literal", Min: 1, Max: 1, Resolve: resolveTypedLiteral(KindDatetime)},
 	)
 }
 
@@ -244,10 +247,14 @@ func timeDigits(n Node, asTime bool) int {
 	if !ok || !n.Type().IsString() || l.V.IsNull() {
 		return digitsOf(n.Type())
 	}
+	r := temporal.ParseDateTime(l.V.s, temporal.ZeroParts|temporal.InvalidDates)
 	if asTime {
-		return temporal.ParseTime(l.V.s, 0).FSP
+		r = temporal.ParseTime(l.V.s, 0)
 	}
-	return temporal.ParseDateTime(l.V.s, temporal.ZeroParts|temporal.InvalidDates).FSP
+	if !r.OK() {
+		return 6
+	}
+	return r.FSP
 }
 
 // resolveCastDate makes DATE(x) and CAST(x AS DATE): the time of day is cut off.
@@ -437,4 +444,47 @@ func resolveGetFormat(c *Call) error {
 		return Null, nil
 	}
 	return nil
+}
+
+// resolveTypedLiteral makes DATE'…', TIME'…' and TIMESTAMP'…', whose text must be of that form and whole (1525).
+func resolveTypedLiteral(kind Kind) func(*Call) error {
+	return func(c *Call) error {
+		l, ok := c.Args[0].(*Lit)
+		if !ok {
+			return Errorf(1064, "42000", "a literal of a date or time needs a text")
+		}
+		s := l.V.s
+		read := func(mode temporal.Mode) temporal.Reading {
+			if kind == KindTime {
+				return temporal.ParseTime(s, mode)
+			}
+			return temporal.ParseDateTime(s, mode)
+		}
+		name, want := "DATE", temporal.KindDate
+		switch kind {
+		case KindTime:
+			name, want = "TIME", temporal.KindTime
+		case KindDatetime:
+			name, want = "DATETIME", temporal.KindDateTime
+		}
+		bad := Errorf(1525, "HY000", "Incorrect %s value: '%s'", name, clip(s))
+		r := read(temporal.ZeroParts | temporal.InvalidDates)
+		if r.Kind != want || r.Faults != 0 {
+			return bad
+		}
+		c.T = temporalType(kind, r.FSP)
+		c.Fn = func(env *Env, _ *Call) (Value, error) {
+			r := read(env.storeMode()).ToZone(env.zone())
+			switch {
+			case r.Kind != want:
+				return Null, bad
+			case kind == KindTime:
+				return packedTime(r.Duration, c.T.Scale), nil
+			case kind == KindDate:
+				return packedDate(r.DateTime), nil
+			}
+			return packedDatetime(r.DateTime, c.T.Scale), nil
+		}
+		return nil
+	}
 }

@@ -190,7 +190,7 @@ func TestTemporalFunctions(t *testing.T) {
 		{"UNIX_TIMESTAMP()", "1709201472"},
 		{"UNIX_TIMESTAMP('2015-11-13 10:20:19')", "1447410019"},
 		{"UNIX_TIMESTAMP('2015-11-13 10:20:19.012')", "1447410019.012"},
-		{"UNIX_TIMESTAMP('abc')", "0 | " + incorrect + "'abc'"},
+		{"UNIX_TIMESTAMP('abc')", "0.000000 | " + incorrect + "'abc'"},
 		{"UNIX_TIMESTAMP('1969-12-31')", "0"},
 		{"FROM_UNIXTIME(1447430881)", "2015-11-13 16:08:01"},
 		{"FROM_UNIXTIME(1447430881.5)", "2015-11-13 16:08:01.5"},
@@ -209,10 +209,13 @@ func TestTemporalFunctions(t *testing.T) {
 		{"TIMESTAMP'2024-02-29 00:00:00' = '2024-02-30'", "ERROR 1525 Incorrect DATETIME value: '2024-02-30'"},
 		{"DATE'2024-02-29' = '0000-00-00'", "ERROR 1525 Incorrect DATE value: '0000-00-00'"},
 		{"DATE'2024-02-29' BETWEEN '2024-02-01' AND '2024-02-29'", "1"},
-		{"DATE'2024-02-29' BETWEEN 'x' AND '2024-02-29'", "ERROR 1525 Incorrect DATE value: 'x'"},
+		{"DATE'2024-02-29' BETWEEN 'x' AND '2024-02-29'", "1 | " + incorrect + "'x'"}, // as the zero date
+		{"DATE'2024-02-29' IN ('x','2024-02-29')", "1 | " + incorrect + "'x'"},
+		{"DATE'2024-02-29' > ADDTIME('x', '1')", "NULL | " + truncated + "time value: 'x'"},
+		{"DATE'2024-02-29' > GET_FORMAT(DATE,'ISO')", "ERROR 1525 Incorrect DATE value: '%Y-%m-%d'"},
 		{"DATE'2024-02-29' IN ('2024-01-01','24-02-29')", "1"},
-		{"TIME'10:11:12' = '10:11:12.000'", "1"},
-		{"TIME'10:11:12' < '100:00:00'", "1"},
+		{"TIME'10:11:12' = '10:11:12.000'", "0"}, // as texts: MySQL converts constants beside columns only
+		{"TIME'10:11:12' < '9:00'", "1"},
 		{"TIME'10:11:12' = 101112", "1"},
 		{"TIME'10:11:12' = TIMESTAMP'2024-02-29 10:11:12'", "1"},
 	} {
@@ -326,6 +329,49 @@ func TestTemporalAsNumber(t *testing.T) {
 
 // column is a leaf, as a host has for columns.
 type column struct{ Lit }
+
+// Constant implements Constant: a column has another value in each row.
+func (c *column) Constant() bool { return false }
+
+// TestTemporalColumnAndText: a TIME column is compared with a constant as a time, with other texts as a text; a text that is no date
+// counts as the zero date beside a DATE.
+func TestTemporalColumnAndText(t *testing.T) {
+	leaf := func(sql string) Node {
+		n, err := readSQL(t, sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _ := n.Eval(&Env{})
+		return &column{Lit{V: v, T: n.Type()}}
+	}
+	text := func(s string) Node { return &Lit{V: Text(s), T: TText(len(s), DefaultCollation, Coercible)} }
+	clock, date, words := leaf("TIME'10:11:12'"), leaf("DATE'2024-02-29'"), leaf("'abc'")
+	for _, c := range []struct {
+		op   string
+		args []Node
+		want Value
+	}{
+		{"=", []Node{clock, text("10:11:12.000")}, True},
+		{"<", []Node{clock, text("100:00:00")}, True},
+		{">", []Node{clock, text("9:00")}, True},
+		{">", []Node{clock, text("abc")}, False},
+		{"=", []Node{clock, leaf("'10:11:12.000'")}, False},
+		{"between", []Node{clock, text("9:00"), text("10:12")}, True},
+		{"in", []Node{clock, text("9:00"), text("10:11:12.0")}, True},
+		{"=", []Node{date, words}, False},
+		{">", []Node{date, words}, True},
+		{"<=>", []Node{date, words}, False},
+		{"=", []Node{date, leaf("'2024-2-29'")}, True},
+	} {
+		n, err := Build(c.op, "", nil, c.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := n.Eval(&Env{}); err != nil || got != c.want {
+			t.Errorf("%s %v: %v %v", c.op, c.args, got, err)
+		}
+	}
+}
 
 // TestTemporalColumnAndNumber: beside a DATETIME column a literal number is a date.
 func TestTemporalColumnAndNumber(t *testing.T) {
