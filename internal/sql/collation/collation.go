@@ -175,3 +175,6 @@ func (c *Collation) PadAttribute() string {
 	}
 	return "PAD SPACE"
 }
+
+// Contracts says whether several characters can weigh as one, as the Czech "ch" does.
+func (c *Collation) Contracts() bool { return c.kind == weighed && !c.unit().simple }

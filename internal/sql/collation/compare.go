@@ -68,7 +68,7 @@ const (
 func (c *Collation) AppendKey(dst []byte, s string) []byte {
 	switch c.kind {
 	case weighed:
-		return c.unit().appendKey(dst, s, false)
+		return c.unit().appendKey(dst, s, 0, false)
 	case codewise:
 		return appendPadded(dst, s, false)
 	}
@@ -82,11 +82,22 @@ func (c *Collation) AppendKeyBytes(dst, s []byte) []byte { return c.AppendKey(ds
 func (c *Collation) AppendPrefix(dst []byte, s string) []byte {
 	switch c.kind {
 	case weighed:
-		return c.unit().appendKey(dst, s, true)
+		return c.unit().appendKey(dst, s, 0, true)
 	case codewise:
 		return appendPadded(dst, s, true)
 	}
 	return append(dst, s...)
+}
+
+// AppendFirst appends a key of the beginning of a text: n primary weights (characters, where those are compared as they are). It
+// agrees with Compare as far as it goes: if Compare(a, b) <= 0 the key of a is not greater than that of b, which a key of the
+// first n characters would not be ("ch" is greater than "h" in Czech, "c" is less).
+func (c *Collation) AppendFirst(dst []byte, s string, n int) []byte {
+	if c.kind == weighed {
+		return c.unit().appendKey(dst, s, n, false)
+	}
+	at, _ := c.Offset(s, n)
+	return c.AppendKey(dst, s[:at])
 }
 
 // Hash is the same for texts that are equal under the collation.
@@ -137,7 +148,8 @@ func appendPadded(dst []byte, s string, prefix bool) []byte {
 	return append(append(dst, space...), thenEnd)
 }
 
-func (w *weigher) appendKey(dst []byte, s string, prefix bool) []byte {
+// appendKey appends the key; of at most so many primary weights alone, unless most is 0.
+func (w *weigher) appendKey(dst []byte, s string, most int, prefix bool) []byte {
 	var buf [3]byte
 	space := w.codes.append(buf[:0], w.space)
 	var p padder
@@ -145,8 +157,8 @@ func (w *weigher) appendKey(dst []byte, s string, prefix bool) []byte {
 	if prefix {
 		it.stop = w.open(s)
 	}
-	for {
-		for it.pending() == 0 && p.spaces == 0 && len(it.rest) > it.stop && it.rest[0] < utf8.RuneSelf && w.code[it.rest[0]] != 0 {
+	for n := 0; most == 0 || n < most; n++ {
+		for most == 0 && it.pending() == 0 && p.spaces == 0 && len(it.rest) > it.stop && it.rest[0] < utf8.RuneSelf && w.code[it.rest[0]] != 0 {
 			dst = append(dst, w.code[it.rest[0]])
 			it.rest = it.rest[1:]
 		}
@@ -166,7 +178,7 @@ func (w *weigher) appendKey(dst []byte, s string, prefix bool) []byte {
 	case !w.noPad:
 		dst = append(append(dst, space...), thenEnd)
 	}
-	for level := 1; level < w.levels; level++ {
+	for level := 1; level < w.levels && most == 0; level++ {
 		dst = append(dst, separator)
 		it := w.iterate(s, level)
 		for v := it.next(); v != 0; v = it.next() {

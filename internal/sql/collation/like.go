@@ -55,12 +55,27 @@ func (c *Collation) Like(s, pattern string, escape rune) bool {
 // Match says whether a whole text matches. Characters are compared one by one: contractions and what makes one character equal
 // to two play no part, and spaces at the end count.
 func (p *Pattern) Match(s string) bool {
+	is, _ := p.MatchPoll(s, nil)
+	return is
+}
+
+// pollEvery is how many steps a long loop takes before it asks whether it shall go on.
+const pollEvery = 1 << 16
+
+// MatchPoll is Match that asks poll, unless that is nil, again and again while it works, and ends with its error. A match can take as
+// many steps as the product of both lengths.
+func (p *Pattern) MatchPoll(s string, poll func() error) (bool, error) {
 	at, back, mark := 0, -1, ""
-	for s != "" {
+	for steps := 1; s != ""; steps++ {
+		if steps%pollEvery == 0 && poll != nil {
+			if err := poll(); err != nil {
+				return false, err
+			}
+		}
 		if at < len(p.units) && p.units[at].kind == some {
 			at++
 			if at == len(p.units) {
-				return true
+				return true, nil
 			}
 			back, mark = at, s
 			continue
@@ -72,7 +87,7 @@ func (p *Pattern) Match(s string) bool {
 			continue
 		}
 		if back < 0 {
-			return false
+			return false, nil
 		}
 		_, n = p.c.take(mark)
 		mark = mark[n:]
@@ -81,7 +96,7 @@ func (p *Pattern) Match(s string) bool {
 	for at < len(p.units) && p.units[at].kind == some {
 		at++
 	}
-	return at == len(p.units)
+	return at == len(p.units), nil
 }
 
 // Prefix is what every text that matches begins with, under the collation, and whether the pattern is nothing but that.

@@ -113,6 +113,18 @@ func TestLikeTakesNoTimeOfHighOrder(t *testing.T) {
 	}
 }
 
+// A long search can be ended.
+func TestSearchesCanBeEnded(t *testing.T) {
+	c, ended := Must("utf8mb4_0900_ai_ci"), errors.New("ended")
+	s, sub := strings.Repeat("a", 200_000), strings.Repeat("a", 100_000)+"b"
+	if _, err := c.Pattern("%"+sub+"%", '\\').MatchPoll(s, func() error { return ended }); !errors.Is(err, ended) {
+		t.Errorf("LIKE: %v", err)
+	}
+	if _, err := c.IndexPoll(s, sub, func() error { return ended }); !errors.Is(err, ended) {
+		t.Errorf("LOCATE: %v", err)
+	}
+}
+
 func TestIndex(t *testing.T) {
 	for _, c := range []struct {
 		collation, s, sub string

@@ -16,21 +16,34 @@ func (c *Collation) Same(a, b string) bool {
 // found in 'é', which takes two bytes, though the two are equal; 'ss' is found in 'ß', which happens to take two as well. In
 // character sets of single bytes it compares character by character.
 func (c *Collation) Index(s, sub string) int {
+	at, _ := c.IndexPoll(s, sub, nil)
+	return at
+}
+
+// IndexPoll is Index that asks poll, unless that is nil, again and again while it works, and ends with its error.
+func (c *Collation) IndexPoll(s, sub string, poll func() error) (int, error) {
 	single := c.Charset.MaxLen == 1 && c.Charset.Name != "binary"
+	steps := 0
 	for at := 0; at <= len(s); {
+		if steps += 1 + len(sub)/16; steps >= pollEvery && poll != nil {
+			steps = 0
+			if err := poll(); err != nil {
+				return -1, err
+			}
+		}
 		if c.kind != weighed {
 			i := strings.Index(s[at:], sub)
 			if i < 0 {
-				return -1
+				return -1, nil
 			}
 			if at += i; c.Charset.Name == "binary" || at == len(s) || utf8.RuneStart(s[at]) {
-				return at
+				return at, nil
 			}
 			at++
 			continue
 		}
 		if single && c.beginsWith(s[at:], sub) || !single && len(s)-at >= len(sub) && c.Same(s[at:at+len(sub)], sub) {
-			return at
+			return at, nil
 		}
 		if at == len(s) {
 			break
@@ -38,7 +51,7 @@ func (c *Collation) Index(s, sub string) int {
 		_, n, _ := decode(s[at:])
 		at += n
 	}
-	return -1
+	return -1, nil
 }
 
 // beginsWith compares character by character.

@@ -67,7 +67,8 @@ func (l *like) eval(env *Env, c *Call) (Value, error) {
 	if l.pattern == nil || l.text != text || l.escape != escape {
 		l.pattern, l.text, l.escape = l.order.Pattern(text, escape), text, escape
 	}
-	return Bool(l.pattern.Match(s) != l.not), nil
+	is, err := l.pattern.MatchPoll(s, env.Poll)
+	return Bool(is != l.not), err
 }
 
 // escapeOf is the escape character: one at most. NULL is the backslash, as if ESCAPE were not written; the empty text is none.

@@ -281,9 +281,9 @@ func resolveLocate(where, what int) func(*Call) error {
 				return Int(0), nil
 			}
 			start := offset(id, s, from-1)
-			at := coll.Index(s[start:], sub)
-			if at < 0 {
-				return Int(0), nil
+			at, err := coll.IndexPoll(s[start:], sub, env.Poll)
+			if err != nil || at < 0 {
+				return Int(0), err
 			}
 			return Int(from + int64(coll.Length(s[start:start+at]))), nil
 		}

@@ -16,8 +16,8 @@ type language struct {
 }
 
 // languages: the rules of Unicode's CLDR 29 (https://cldr.unicode.org; terms: https://www.unicode.org/license.txt), which MySQL's
-// *_0900_* collations follow, in the notation of UTS 35 part 5. Not here, and so refused: Hungarian (MySQL's rules are not all
-// of CLDR's), Japanese and Chinese (orders of ideographs), Mongolian (its script is put second).
+// *_0900_* collations follow, in the notation of UTS 35 part 5. Not here, and so refused: Japanese and Chinese (orders of
+// ideographs), Mongolian (its script is put second).
 var languages = []language{
 	{"de_pb", '9', "&AE<<ä<<<Ä&OE<<ö<<<Ö&UE<<ü<<<Ü"},
 	{"is", '9', "&[before 1]b<á<<<Á&d<<đ<<<Đ<ð<<<Ð&[before 1]f<é<<<É&[before 1]j<í<<<Í&[before 1]p<ó<<<Ó&[before 1]v<ú<<<Ú" +
@@ -40,6 +40,7 @@ var languages = []language{
 	{"es_trad", '9', spanish + "&C<ch<<<Ch<<<CH&l<ll<<<Ll<<<LL"},
 	{"la", '9', ""},
 	{"eo", '9', "&C<ĉ<<<Ĉ&G<ĝ<<<Ĝ&H<ĥ<<<Ĥ&J<ĵ<<<Ĵ&S<ŝ<<<Ŝ&U<ŭ<<<Ŭ"},
+	{"hu", '9', hungarian()},
 	{"hr", 'L', croatian},
 	{"sr_latn", 'L', croatian},
 	{"bs", 'L', croatian},
@@ -56,6 +57,20 @@ const (
 	norwegian = nordic + "&[before 1]ǀ<æ<<<Æ<<ä<<<Ä<<ę<<<Ę<ø<<<Ø<<ö<<<Ö<<ő<<<Ő<<œ<<<Œ<å<<<Å<<aa<<<Aa<<<AA"
 	croatian  = "&C<č<<<Č<ć<<<Ć&D<dž<<<ǆ<<<Dž<<<ǅ<<<DŽ<<<Ǆ<đ<<<Đ&L<lj<<<ǉ<<<Lj<<<ǈ<<<LJ<<<Ǉ&N<nj<<<ǌ<<<Nj<<<ǋ<<<NJ<<<Ǌ&S<š<<<Š&Z<ž<<<Ž"
 )
+
+// hungarian: digraphs are letters, and doubled ones are written short: ssz is szsz.
+func hungarian() string {
+	rules, doubled := "", ""
+	for _, l := range strings.Fields("C:cs D:dz DZ:dzs G:gy L:ly N:ny S:sz T:ty Z:zs") {
+		after, low, _ := strings.Cut(l, ":")
+		first := strings.ToUpper(low[:1]) + low[1:]
+		upper := strings.ToUpper(low)
+		rules += "&" + after + "<" + low + "<<<" + first + "<<<" + upper
+		doubled += "&" + low + "<<<" + low[:1] + low + "/" + low + "&" + first + "<<<" + first[:1] + low + "/" + low +
+			"&" + upper + "<<<" + upper[:1] + upper + "/" + upper
+	}
+	return rules + "&O<ö<<<Ö<<ő<<<Ő&U<ü<<<Ü<<ű<<<Ű" + doubled
+}
 
 // What a tailored text has more than the one that it follows: an element of a weight that is greater than all of the root
 // (primary weights end at 0x54a3, secondary ones at 0x114, tertiary ones at 0x1f).
