@@ -22,8 +22,7 @@ const (
 	Decimal
 	// Escaped: 0x01 and bytes up to 0x00 0x01, in which 0x00 stands as 0x00 0xff.
 	Escaped
-	// Weights: 0x01 and the weights of a text's characters up to 0x00. A weight's first byte says how many follow: four
-	// after 0x01 and 0xf8, one after 0xe8 to 0xf7, none after the others.
+	// Weights: 0x01 and the sort key of a text, which holds no 0x00, up to a 0x00.
 	Weights
 )
 
@@ -64,7 +63,9 @@ func ColumnEnd(key []byte, shape Shape) (int, error) {
 	case shape == Escaped:
 		return escapedEnd(key)
 	case shape == Weights:
-		return weightsEnd(key)
+		if n = bytes.IndexByte(key, 0x00) + 1; n == 0 {
+			return 0, errShort
+		}
 	default:
 		return 0, fmt.Errorf("shape %d is not known", shape)
 	}
@@ -89,22 +90,6 @@ func escapedEnd(key []byte) (int, error) {
 			return 0, fmt.Errorf("escape %#x in a key", key[n+1])
 		}
 	}
-}
-
-func weightsEnd(key []byte) (int, error) {
-	for n := 1; n < len(key); {
-		switch b := key[n]; {
-		case b == 0x00:
-			return n + 1, nil
-		case b == 0x01 || b == 0xf8:
-			n += 5
-		case b >= 0xe8 && b < 0xf8:
-			n += 2
-		default:
-			n++
-		}
-	}
-	return 0, errShort
 }
 
 // GroupEnd is how much of a key its group shares.

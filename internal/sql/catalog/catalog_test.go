@@ -126,6 +126,15 @@ func TestFormatOfLaterVersion(t *testing.T) {
 	}
 }
 
+// Keys of texts were others in format 1: to read them would be to miss rows.
+func TestFormatOfEarlierVersion(t *testing.T) {
+	for _, meta := range []string{`{"format": 1, "version": 7, "next_id": 3}`, `{"version": 7, "next_id": 3}`} {
+		if _, err := ParseMeta([]byte(meta)); err == nil || !strings.Contains(err.Error(), "dump the data") {
+			t.Errorf("%s: %v", meta, err)
+		}
+	}
+}
+
 // Indexes of a table lie together, tables one behind the other, and none in another's span.
 func TestLayout(t *testing.T) {
 	var all []kv.Span

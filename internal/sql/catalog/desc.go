@@ -16,8 +16,10 @@
 //	0x02 <table id> <index id>     an index that nothing refers to any more, to be cleared
 package catalog
 
-// Format of descriptions, written into meta. Readers refuse a higher one.
-const Format = 1
+// Format of descriptions and of the keys of rows, written into meta. Readers refuse every other one.
+//
+//	2  Keys of texts are the sort keys of package collation. (1: one weight for each character, spaces at the end among them.)
+const Format = 2
 
 // Meta changes with every change of the catalog (K1).
 type Meta struct {

@@ -29,11 +29,16 @@ func ParseMeta(value []byte) (Meta, error) {
 	if len(value) == 0 {
 		return m, nil
 	}
+	m.Format = 0
 	if err := json.Unmarshal(value, &m); err != nil {
 		return m, fmt.Errorf("catalog: %w", err)
 	}
 	if m.Format > Format {
 		return m, fmt.Errorf("the catalog has format %d; this version knows %d: use a newer one", m.Format, Format)
+	}
+	if m.Format < Format {
+		return m, fmt.Errorf("the catalog has format %d; this version knows %d, in which the keys of texts are others: dump the data with the"+
+			" version that wrote them, and restore them into a new store", m.Format, Format)
 	}
 	return m, nil
 }

@@ -196,6 +196,12 @@ func compareBound(ctx context.Context, typ sql.Type, v, bound any) (int, error) 
 			return types.InternalDecimalType.Compare(ctx, v, bound)
 		}
 	}
+	if order, err := orderOf(typ); err == nil && order != nil {
+		a, isText := v.(string)
+		if b, ok := bound.(string); ok && isText {
+			return order.Compare(a, b), nil
+		}
+	}
 	return typ.Compare(ctx, v, bound)
 }
 

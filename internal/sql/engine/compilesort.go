@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"io"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/sqltypes"
@@ -53,28 +51,13 @@ func comparison(t sql.Type, kind rowcodec.Kind) func(a, b *rowcodec.Datum) int {
 	case kind == rowcodec.Uint && sqltypes.IsUnsigned(base):
 		return func(a, b *rowcodec.Datum) int { return cmp.Compare(a.U, b.U) }
 	case kind == rowcodec.Text && isUTF8MB4(t):
-		if sortKey(t) == nil {
-			return func(a, b *rowcodec.Datum) int { return bytes.Compare(a.B, b.B) }
+		c, err := orderOf(t)
+		if err != nil {
+			return nil
 		}
-		weight := t.(sql.TypeWithCollation).Collation().Sorter()
-		return func(a, b *rowcodec.Datum) int { return compareTexts(a.B, b.B, weight) }
+		return func(a, b *rowcodec.Datum) int { return c.CompareBytes(a.B, b.B) }
 	}
 	return nil
-}
-
-// compareTexts compares weights, one after the other: mostly the first tell.
-func compareTexts(a, b []byte, weight func(rune) int32) int {
-	for len(a) > 0 && len(b) > 0 {
-		ra, na := utf8.DecodeRune(a)
-		rb, nb := utf8.DecodeRune(b)
-		if ra != rb {
-			if c := cmp.Compare(weight(ra), weight(rb)); c != 0 {
-				return c
-			}
-		}
-		a, b = a[na:], b[nb:]
-	}
-	return cmp.Compare(len(a), len(b))
 }
 
 // order compares two rows. NULL comes first.

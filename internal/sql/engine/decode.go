@@ -32,7 +32,7 @@ func (r *rowReader) decoder() *rowDecoder {
 		d.want[at] = true
 	}
 	for i := range r.reaches {
-		for _, b := range r.reaches[i].rest {
+		for _, b := range r.reaches[i].bounds() {
 			d.want[b.at] = true
 		}
 	}

@@ -19,14 +19,18 @@ import (
 
 // rowKey is a string that is the same for two rows iff SQL takes their values for equal.
 type rowKey struct {
-	weights []func(dst, text []byte) ([]byte, error) // by column; nil: bytes
+	weights []func(dst, text []byte) []byte // by column; nil: bytes
+	err     error                           // the order of a column's texts is not known
 	buf     []byte
 }
 
 func newRowKey(ts []sql.Type) *rowKey {
-	k := &rowKey{weights: make([]func([]byte, []byte) ([]byte, error), len(ts))}
+	k := &rowKey{weights: make([]func(dst, text []byte) []byte, len(ts))}
 	for i, t := range ts {
-		k.weights[i] = sortKey(t)
+		var err error
+		if k.weights[i], err = sortKey(t); err != nil {
+			k.err = err
+		}
 	}
 	return k
 }
@@ -47,13 +51,16 @@ func expressionTypes(ctx *sql.Context, es []sql.Expression) (out []sql.Type) {
 
 // of returns the key of a row.
 func (k *rowKey) of(ctx *sql.Context, row sql.Row) (string, error) {
+	if k.err != nil {
+		return "", k.err
+	}
 	k.buf = k.buf[:0]
 	for i, v := range row {
 		v, err := sql.UnwrapAny(ctx, v)
 		if err != nil {
 			return "", err
 		}
-		var weigh func(dst, text []byte) ([]byte, error)
+		var weigh func(dst, text []byte) []byte
 		if i < len(k.weights) {
 			weigh = k.weights[i]
 		}
@@ -64,7 +71,7 @@ func (k *rowKey) of(ctx *sql.Context, row sql.Row) (string, error) {
 	return string(k.buf), nil
 }
 
-func (k *rowKey) add(ctx *sql.Context, v any, weigh func(dst, text []byte) ([]byte, error)) (err error) {
+func (k *rowKey) add(ctx *sql.Context, v any, weigh func(dst, text []byte) []byte) (err error) {
 	text := func(kind byte, b []byte) {
 		k.buf = binary.AppendUvarint(append(k.buf, kind), uint64(len(b)))
 		k.buf = append(k.buf, b...)
@@ -77,7 +84,7 @@ func (k *rowKey) add(ctx *sql.Context, v any, weigh func(dst, text []byte) ([]by
 			text('s', []byte(v))
 			return nil
 		}
-		k.buf, err = weigh(append(k.buf, 'w'), []byte(v))
+		k.buf = append(weigh(append(k.buf, 'w'), []byte(v)), 0)
 	case []byte:
 		text('s', v)
 	case bool:

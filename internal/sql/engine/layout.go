@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/sqltypes"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
@@ -24,6 +25,7 @@ type layout struct {
 	indexes []*indexLayout // secondary, in the descriptor's order
 	autoInc int            // place of the AUTO_INCREMENT column, or -1
 	virtual []bool
+	fixed   []bool // CHAR: stored without spaces at the end
 	stored  []bool // in the row's value: all but virtual columns that no index contains
 	// virtualIndex: an index contains a virtual column. The engine does not always know the value that it had.
 	virtualIndex bool
@@ -72,7 +74,9 @@ func newLayout(database string, t *catalog.Table) (*layout, error) {
 		}
 		rc := rowcodec.Column{ID: c.ID, Kind: kind}
 		if kind == rowcodec.Text {
-			rc.SortKey = sortKey(typ)
+			if rc.SortKey, err = sortKey(typ); err != nil {
+				return nil, fmt.Errorf("column %s of table %s: %w", c.Name, t.Name, err)
+			}
 		}
 		if d, ok := typ.(sql.DecimalType); ok {
 			rc.Scale = int(d.Scale())
@@ -87,6 +91,7 @@ func newLayout(database string, t *catalog.Table) (*layout, error) {
 		l.columns = append(l.columns, rc)
 		l.decode = append(l.decode, fromDatum(typ))
 		l.virtual = append(l.virtual, c.Virtual)
+		l.fixed = append(l.fixed, typ.Type() == sqltypes.Char)
 		l.stored = append(l.stored, !c.Virtual)
 	}
 	l.places = make([]int, min(2*len(t.Columns)+16, int(t.NextColumnID)+1))
@@ -150,6 +155,14 @@ func (l *layout) index(d *catalog.Index, primary bool) (*indexLayout, error) {
 		}
 		p := part{at: at, col: l.columns[at]}
 		p.col.Prefix = c.Length
+		if c.Length > 0 && p.col.SortKey != nil && !d.Unique && !primary { // a unique key is one of characters, as MySQL's
+			order, err := orderOf(l.schema.Schema[at].Type)
+			if err != nil {
+				return nil, err
+			}
+			p.col.Cuts = true
+			p.col.SortKey = func(dst, text []byte) []byte { return order.AppendFirst(dst, string(text), c.Length) }
+		}
 		x.parts = append(x.parts, p)
 		x.prefixes = append(x.prefixes, uint16(c.Length))
 		in[at] = c.Length == 0

@@ -89,6 +89,13 @@ func (l *layout) assigner(at int) assign {
 		f = wholeNumbers(base)
 	case kind == rowcodec.Text && plainCharset(typ):
 		f = texts(typ)
+		if l.fixed[at] {
+			inFull := f
+			f = func(ctx *sql.Context, l literal) (rowcodec.Datum, bool) {
+				l.text = withoutPadding(l.text)
+				return inFull(ctx, l)
+			}
+		}
 	case base == sqltypes.VarBinary, base == sqltypes.Blob:
 		f = byteStrings(typ)
 	case base == sqltypes.Decimal, base == sqltypes.Float64, base == sqltypes.Float32, base == sqltypes.Date, base == sqltypes.Datetime, base == sqltypes.Timestamp:
@@ -240,6 +247,7 @@ func (l *layout) keyOf(p *part) assign {
 		return never
 	case p.col.Kind == rowcodec.Int && sqltypes.IsSigned(base), p.col.Kind == rowcodec.Uint && sqltypes.IsUnsigned(base):
 	case p.col.Kind == rowcodec.Text && isUTF8MB4(typ):
+		f = texts(typ) // spaces at the end count if the collation says so, in CHAR columns too
 	case base == sqltypes.VarBinary:
 	default:
 		return never

@@ -17,7 +17,12 @@ type reach struct {
 	// rest filters what the span holds too much of: bounds on columns behind the first one that is not fixed.
 	// They include bounds on columns of which the key has only the beginning.
 	rest []bound
+	// or are other bounds that a row of the span may satisfy in place of rest.
+	or [][]bound
 }
+
+// bounds are all bounds on columns that the span does not express.
+func (r *reach) bounds() []bound { return slices.Concat(append([][]bound{r.rest}, r.or...)...) }
 
 // bound limits one column.
 type bound struct {
@@ -46,10 +51,20 @@ func (x *indexLayout) reaches(ctx *sql.Context, lookup sql.IndexLookup) ([]reach
 	return joined(out), nil
 }
 
-// joined makes one of spans, in order, that overlap. The planner takes IN ('a', 'A') for two values whatever the collation says.
+// joined makes one of spans, in order, that overlap. The planner takes IN ('ß', 'ss') for two values whatever the collation says.
 func joined(rs []reach) []reach {
 	out := rs[:0]
 	for _, r := range rs {
+		if n := len(out); n > 0 && r.span.Start.Equal(out[n-1].span.Start) && r.span.End.Equal(out[n-1].span.End) &&
+			len(r.rest)+len(out[n-1].rest) > 0 {
+			switch last := &out[n-1]; {
+			case len(r.rest) == 0:
+				last.rest, last.or = nil, nil
+			case len(last.rest) > 0:
+				last.or = append(last.or, r.rest)
+			}
+			continue
+		}
 		if n := len(out); n > 0 && len(r.rest) == 0 && len(out[n-1].rest) == 0 && r.span.Start.Less(out[n-1].span.End) {
 			last := &out[n-1]
 			last.point = last.point && r.point
@@ -139,8 +154,16 @@ func hasNull(rg sql.MySQLRange) bool {
 
 // holds reports whether a decoded row satisfies the bounds that the span does not express.
 func (r *reach) holds(ctx context.Context, l *layout, d datums) (bool, error) {
-	for i := range r.rest {
-		b := &r.rest[i]
+	ok, err := holdAll(ctx, l, d, r.rest)
+	for i := 0; i < len(r.or) && !ok && err == nil; i++ {
+		ok, err = holdAll(ctx, l, d, r.or[i])
+	}
+	return ok, err
+}
+
+func holdAll(ctx context.Context, l *layout, d datums, bounds []bound) (bool, error) {
+	for i := range bounds {
+		b := &bounds[i]
 		var v any
 		if !d[b.at].IsNull() {
 			var err error

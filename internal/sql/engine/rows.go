@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -24,12 +25,19 @@ func (l *layout) encodeRow(ctx context.Context, row sql.Row, rowID uint64) (datu
 		if d[i], err = toDatum(ctx, l.columns[i].Kind, v); err != nil {
 			return nil, fmt.Errorf("column %s: %w", l.desc.Columns[i].Name, err)
 		}
+		if l.fixed[i] {
+			d[i].B = withoutPadding(d[i].B)
+		}
 	}
 	if l.desc.Keyless() {
 		d[len(row)] = rowcodec.Datum{Kind: rowcodec.Uint, U: rowID}
 	}
 	return d, nil
 }
+
+// withoutPadding is a text of a CHAR column as it is stored: MySQL fills such texts with spaces up to the column's length and takes
+// all spaces off their end when it reads them, so those that were written are not told from the filling.
+func withoutPadding(text []byte) []byte { return bytes.TrimRight(text, " ") }
 
 // primaryKey is the key of the row.
 func (l *layout) primaryKey(d datums) (kv.Key, error) {

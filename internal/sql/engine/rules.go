@@ -13,8 +13,11 @@ import (
 func (e *Engine) addRules() {
 	for _, b := range e.gms.Analyzer.Batches {
 		for i, r := range b.Rules {
-			if r.Id.String() == "unnestInSubqueries" {
+			switch r.Id.String() {
+			case "unnestInSubqueries":
 				b.Rules[i].Apply = sparingNotIn(r.Apply)
+			case "simplifyFilters":
+				b.Rules[i].Apply = boundLikes(r.Apply)
 			}
 		}
 	}

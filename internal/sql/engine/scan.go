@@ -95,7 +95,7 @@ func newRowReader(ctx *sql.Context, t *table, x *indexLayout, rs []reach, revers
 			r.covered = r.covered && (slices.Contains(x.covering, at) || t.l.virtual[at])
 		}
 		for i := range rs {
-			for _, b := range rs[i].rest {
+			for _, b := range rs[i].bounds() {
 				r.covered = r.covered && slices.Contains(x.covering, b.at)
 			}
 		}

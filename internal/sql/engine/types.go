@@ -14,6 +14,9 @@ import (
 // describeType is how a column's type is kept in the catalog.
 func describeType(t sql.Type) (catalog.Type, error) {
 	out := catalog.Type{Name: t.Type().String()}
+	if _, err := orderOf(t); err != nil {
+		return out, err
+	}
 	switch t := t.(type) {
 	case sql.NumberType:
 		out.Display = t.DisplayWidth()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/cockroachdb/apd/v3"
@@ -12,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"github.com/longitude-db/longitude/internal/sql/collation"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 )
 
@@ -144,26 +144,29 @@ func fromDatum(t sql.Type) func(rowcodec.Datum) (any, error) {
 	return plain(func(d rowcodec.Datum) any { return append([]byte{}, d.B...) })
 }
 
-// sortKey returns how texts of a type sort (rowcodec C1), or nil if as their bytes.
-func sortKey(t sql.Type) func(dst, text []byte) ([]byte, error) {
+// orderOf is the collation of a type's texts; nil: its values are not texts. The error says that their order is not known here.
+func orderOf(t sql.Type) (*collation.Collation, error) {
 	ct, ok := t.(sql.TypeWithCollation)
 	if !ok || types.IsBinaryType(t) {
-		return nil
+		return nil, nil
 	}
-	c := ct.Collation()
-	switch c {
-	case sql.Collation_binary, sql.Collation_utf8mb4_bin, sql.Collation_utf8mb4_0900_bin, sql.Collation_utf8mb3_bin:
-		return nil // code points order as their UTF-8 bytes do
+	if ct.Collation() == sql.Collation_Unspecified {
+		return nil, nil
 	}
-	weight := c.Sorter()
-	return func(dst, text []byte) ([]byte, error) {
-		for len(text) > 0 {
-			r, n := utf8.DecodeRune(text)
-			dst = rowcodec.AppendWeight(dst, weight(r))
-			text = text[n:]
-		}
-		return rowcodec.EndWeights(dst), nil
+	c, err := collation.ByName(ct.Collation().Name())
+	if err != nil {
+		return nil, sql.ErrUnsupportedFeature.New(err)
 	}
+	return c, nil
+}
+
+// sortKey returns how texts of a type sort (rowcodec C1), or nil if as their bytes.
+func sortKey(t sql.Type) (func(dst, text []byte) []byte, error) {
+	c, err := orderOf(t)
+	if err != nil || c == nil || c.Bytewise() {
+		return nil, err
+	}
+	return c.AppendKeyBytes, nil
 }
 
 // sqlUint64 reads an AUTO_INCREMENT value; ok is false if it is not a whole number from 0 on.

@@ -72,10 +72,13 @@ type Column struct {
 	Kind Kind
 	// Scale is the number of digits after the point of a Decimal column.
 	Scale int
-	// SortKey appends a text's weights (AppendWeight, EndWeights). Nil: a Text column sorts as its bytes do.
-	SortKey func(dst, text []byte) ([]byte, error)
+	// SortKey appends bytes that sort as the text does in the column's collation, none of them 0x00. Nil: a Text column sorts as
+	// its bytes do.
+	SortKey func(dst, text []byte) []byte
 	// Prefix, if not 0, says that only so many characters (bytes, for Bytes) of the value are in the key.
 	Prefix int
+	// Cuts says that SortKey itself leaves out what is not in the key.
+	Cuts bool
 	// Fill is the value of this column in rows that were written before it existed.
 	Fill Datum
 }

@@ -15,6 +15,7 @@ import (
 const (
 	markNull  = 0x00
 	markValue = 0x01 // floats, bytes and texts
+	markEnd   = 0x00 // behind a sort key: sorts before all that another key goes on with
 	// Integers: 0x80+n for n bytes of a value >= 0, 0x7f-n for n bytes of the complement of a value < 0.
 	markInt = 0x80
 	// Decimals.
@@ -53,13 +54,18 @@ func AppendKey(dst []byte, c *Column, d Datum) ([]byte, error) {
 		return appendBytes(append(dst, markValue), b), nil
 	case Text:
 		b := d.B
-		if c.Prefix > 0 {
+		if c.Prefix > 0 && !c.Cuts {
 			b = firstChars(b, c.Prefix)
 		}
 		if c.SortKey == nil {
 			return appendBytes(append(dst, markValue), b), nil
 		}
-		return c.SortKey(append(dst, markValue), b)
+		n := len(dst) + 1
+		dst = c.SortKey(append(dst, markValue), b)
+		if bytes.IndexByte(dst[n:], markEnd) >= 0 {
+			return dst, fmt.Errorf("the sort key %x of a text of column %d holds a zero byte", dst[n:], c.ID)
+		}
+		return append(dst, markEnd), nil
 	}
 	return dst, fmt.Errorf("no key for kind %s", d.Kind)
 }
