@@ -120,6 +120,16 @@ func (o *output) finish(more bool) error {
 	return o.deliver(more)
 }
 
+// hasCharacters reports whether a type's values are texts. Numbers, dates and bits are bytes to clients, as MySQL says: PyMySQL took
+// the bytes of a BIT for UTF-8.
+func hasCharacters(t sql.Type) bool {
+	switch t.Type() {
+	case sqltypes.Char, sqltypes.VarChar, sqltypes.Text, sqltypes.Enum, sqltypes.Set, sqltypes.TypeJSON:
+		return true
+	}
+	return false
+}
+
 // resultFields describes the columns of a result.
 func resultFields(ctx *sql.Context, s sql.Schema) []*querypb.Field {
 	fields := make([]*querypb.Field, len(s))
@@ -131,7 +141,7 @@ func resultFields(ctx *sql.Context, s sql.Schema) []*querypb.Field {
 			f.Charset = uint32(t.Collation().CharacterSet())
 		}
 		switch {
-		case types.IsBinaryType(c.Type):
+		case types.IsBinaryType(c.Type), !hasCharacters(c.Type):
 			f.Charset = uint32(sql.Collation_binary)
 		case results != sql.CharacterSet_Unspecified:
 			f.Charset = uint32(results)

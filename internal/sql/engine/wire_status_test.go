@@ -521,3 +521,31 @@ func TestViewsDoNotCommit(t *testing.T) {
 	}
 	x.expect("SET autocommit = 0", "-", "INSERT INTO t VALUES (1)", "trans", "SELECT * FROM v", "trans", "ROLLBACK", "-")
 }
+
+// Columns of numbers, dates and bits have the character set binary (63), as in MySQL.
+func TestCharacterSetsOfColumns(t *testing.T) {
+	c := startCluster(t, 1)
+	s := c.nodes[0]
+	s.exec("CREATE DATABASE d", "CREATE TABLE d.t (i INT PRIMARY KEY, m DECIMAL(5,2), d DATE, ts TIMESTAMP NULL, b BIT(8), v VARBINARY(5), s VARCHAR(5), e ENUM('a'))")
+	x, _ := dialRaw(t, s.addr, "d", true)
+	x.first("auto")
+	const want = "i 63, m 63, d 63, ts 63, b 63, v 63, s 255, e 255, c 255, n 63"
+	for range 3 {
+		x.write(0, append([]byte{3}, "SELECT i, m, d, ts, b, v, s, e, CONCAT(s) AS c, i + 1 AS n FROM t"...))
+		n, _ := x.read()
+		var got []string
+		for range n[0] {
+			b, _ := x.read()
+			var fields []string
+			for range 6 { // catalog, database, table, its name, name, its name
+				length, rest := lenenc(b)
+				fields, b = append(fields, string(rest[:length])), rest[length:]
+			}
+			got = append(got, fmt.Sprint(fields[4], " ", binary.LittleEndian.Uint16(b[1:])))
+		}
+		x.read()
+		if x.one(true); strings.Join(got, ", ") != want {
+			t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+		}
+	}
+}
