@@ -23,6 +23,7 @@ type Entry struct {
 	Reason  string
 	Ours    bool // it is a fault of ours
 	Maria   bool // it holds only if the reference is MariaDB
+	Met     int  // findings that it has excused
 }
 
 // Lists are the two lists. Both may only shrink: TestListsOnlyShrink.
@@ -88,8 +89,40 @@ func (l *Lists) Excuse(f *Finding) *Entry {
 			continue
 		}
 		if e.Pattern.MatchString(f.Cause) || e.Pattern.MatchString(f.Fingerprint) {
+			e.Met++
 			return e
 		}
 	}
 	return nil
+}
+
+// Learn gives entries for known.txt: one for each cause of the report that no list excuses, with what was expected and what came as the reason.
+func (r *Report) Learn() string {
+	var b strings.Builder
+	for _, c := range r.Causes() {
+		if c.Excused != nil {
+			continue
+		}
+		e := c.Example
+		fmt.Fprintf(&b, "^%s$\n  `%s`: MySQL %s; here %s\n", regexp.QuoteMeta(c.Name), oneLine(e.Reduced, 160), oneLine(e.Diff.Want, 110), oneLine(e.Diff.Got, 110))
+	}
+	return b.String()
+}
+
+func oneLine(s string, most int) string {
+	s = strings.ToValidUTF8(strings.NewReplacer("\n", " ", "\r", " ", "`", "'", "\x00", "?").Replace(s), "?")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// Unmet are the entries that have excused nothing in the run: if it was a long one, they may be out of date.
+func (l *Lists) Unmet() (out []*Entry) {
+	for _, e := range l.Entries {
+		if e.Met == 0 && (!e.Maria || l.Maria) {
+			out = append(out, e)
+		}
+	}
+	return out
 }

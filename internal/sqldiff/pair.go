@@ -257,7 +257,7 @@ func dropColumn(t *Table, all []*Column, c *Column) {
 	}
 }
 
-// fill inserts the rows one by one and keeps in the schema those that both servers have.
+// fill inserts the rows one by one and keeps in the schema those that both servers have alike.
 func (p *pair) fill(t *Table, report func(sql string, d *Diff)) {
 	rows := t.Rows
 	t.Rows = nil
@@ -265,11 +265,17 @@ func (p *pair) fill(t *Table, report func(sql string, d *Diff)) {
 		one := *t
 		one.Rows = [][]string{r}
 		want, got := p.both(one.Fill())
+		d := compare(want, got, how{})
 		if want.Err == nil && got.Err == nil {
-			t.Rows = append(t.Rows, r)
-			continue
+			where := " WHERE " + t.Cols[0].Name + " = " + r[0]
+			want, got = p.both("SELECT * FROM " + t.Name + where)
+			if d = compare(want, got, how{}); d == nil || d.Harm >= Form {
+				t.Rows = append(t.Rows, r)
+				continue
+			}
+			d.Harm = State
 		}
-		if d := compare(want, got, how{}); d != nil && report != nil {
+		if d != nil {
 			report(one.Fill(), d)
 			p.both("DELETE FROM " + t.Name + " WHERE " + t.Cols[0].Name + " = " + r[0])
 		}

@@ -265,10 +265,23 @@ func (r *runner) setupFailed(sql string, d *Diff) {
 	st := &Stmt{Root: tmpl(clause, "CREATE TABLE or its rows", strings.ReplaceAll(sql, "$", "＄")), Changes: true}
 	f := &Finding{Family: r.family.Name, Seed: r.at, Number: -1, Diff: d, Script: []string{sql}, Reduced: sql}
 	f.fingerprint(st, nil, nil)
-	if i := strings.LastIndex(sql, ","); i > 0 && strings.HasPrefix(sql, "CREATE") {
-		f.Cause += " " + strings.Trim(sql[i:], ", ")
+	if types := r.schemaTypes(sql); types != "" {
+		f.Cause += " " + types
 	}
 	r.add(f)
+}
+
+// schemaTypes names the type of the last column of a CREATE TABLE that could not be made: create tries one column after the other.
+func (r *runner) schemaTypes(sql string) string {
+	if !strings.HasPrefix(sql, "CREATE TABLE") {
+		return ""
+	}
+	for i := len(columnTypes) - 1; i >= 0; i-- {
+		if j := strings.LastIndex(sql, " "+columnTypes[i].sql); j > 0 && strings.Count(sql[j:], "_") < 3 {
+			return columnTypes[i].sql
+		}
+	}
+	return ""
 }
 
 func (r *runner) add(f *Finding) {
@@ -281,7 +294,7 @@ func (r *runner) add(f *Finding) {
 
 // found makes a case smaller and records it. Cases of an outer form that was reduced often enough already are counted with those.
 func (r *runner) found(st *Stmt, history []*Stmt, d *Diff) {
-	outer := fmt.Sprintf("%s|%s|%s|%s", r.family.Name, d.Harm, d.Kind, strings.Join(st.Root.names(), ","))
+	outer := fmt.Sprintf("%s|%s|%s|%s|%s", r.family.Name, d.Harm, d.Kind, strings.Join(st.Root.names(), ","), typesIn(st, r.schema.columns()))
 	c := r.reduced[outer]
 	if c == nil {
 		c = &reducedCases{}
@@ -297,6 +310,18 @@ func (r *runner) found(st *Stmt, history []*Stmt, d *Diff) {
 	f := r.reduceCase(st, history, d)
 	c.last = f
 	r.add(f)
+}
+
+// typesIn lists the types of the columns that a statement names.
+func typesIn(st *Stmt, columns map[string]string) string {
+	var out []string
+	for _, name := range identifier.FindAllString(st.String(), -1) {
+		if t := columns[name]; t != "" && t != "int" {
+			out = append(out, t)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(slices.Compact(out), ",")
 }
 
 func (r *runner) reduceCase(st *Stmt, history []*Stmt, d *Diff) *Finding {

@@ -14,11 +14,11 @@ import (
 )
 
 type flags struct {
-	families, mode, reference, node, binary, out, page, counts, record string
-	first                                                              uint64
-	seeds, count, reduce, perCause                                     int
-	limit, atMost                                                      time.Duration
-	excused                                                            bool
+	families, mode, reference, node, binary, out, page, counts, record, learn string
+	first                                                                     uint64
+	seeds, count, reduce, perCause                                            int
+	limit, atMost                                                             time.Duration
+	excused                                                                   bool
 }
 
 func main() {
@@ -39,6 +39,7 @@ func main() {
 	flag.StringVar(&f.page, "page", "", "write docs/mysql-compatibility.md to this file from what is known, and run nothing")
 	flag.StringVar(&f.counts, "counts", "", "testdata/counts.txt: replace what it says of the families or of the mode that are run")
 	flag.StringVar(&f.record, "record", "", "write the reference's answers to the statements of the families into this directory, and ask no node")
+	flag.StringVar(&f.learn, "learn", "", "append an entry for each unexplained cause to this file, to be read and moved to testdata/known.txt")
 	flag.BoolVar(&f.excused, "excused", false, "print the causes that the lists excuse, too")
 	flag.Parse()
 	if err := run(f); err != nil {
@@ -94,6 +95,14 @@ func run(f flags) error {
 			fmt.Print(text)
 		} else if err := os.WriteFile(f.out, []byte(text), 0o644); err != nil {
 			return err
+		}
+		for _, e := range report.Lists.Unmet() {
+			if f.families == "" && f.mode == "" {
+				fmt.Fprintf(os.Stderr, "met by nothing in this run: %s\n", e.Pattern)
+			}
+		}
+		if f.learn != "" && err == nil {
+			err = learn(f.learn, report)
 		}
 		if f.counts != "" && err == nil {
 			err = writeCounts(f.counts, f.mode, report)
@@ -165,6 +174,15 @@ func writeCounts(file, mode string, r *sqldiff.Report) error {
 		c.Set(true, []sqldiff.FamilyCount{sum})
 	}
 	return os.WriteFile(file, []byte(c.Text()), 0o644)
+}
+
+func learn(name string, r *sqldiff.Report) error {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(r.Learn())
+	return errors.Join(err, file.Close())
 }
 
 // memory is where data that are thrown away may lie.
