@@ -46,7 +46,7 @@ BEFORE   ?=
 PARTS    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-sql sim-hashes sim-controls sql-diff e2e failover bench bench-thesis bench-map bench-txn evidence clean
+.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-sql sim-hashes sim-controls sql-diff sql-modes mysqld sql-answers mysql-compatibility e2e failover bench bench-thesis bench-map bench-txn evidence clean
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,9 +98,24 @@ sim-controls: ## break each rule on purpose, over SEEDS=20 seeds, and show which
 FAMILY    ?=
 REFERENCE ?=
 OUT       ?=
+MODES     ?= tlp norec index prepared compiled transaction inplace cluster
 
 sql-diff: build ## generated statements on MySQL or MariaDB and on Longitude: FAMILY= SEEDS=n FIRST=n REFERENCE=addr-or-binary OUT=file
 	CGO_ENABLED=0 $(GO) run ./internal/sqldiff/sqldiffrun -binary $(BIN) -family '$(FAMILY)' -seeds $(SEEDS) -first $(FIRST) -reference '$(REFERENCE)' -out '$(OUT)' $(ARGS)
+
+sql-modes: build ## two ways of asking Longitude the same, which must not differ: SEEDS=n FIRST=n MODES="tlp norec index prepared compiled transaction inplace cluster"
+	@for m in $(MODES); do echo "== $$m"; CGO_ENABLED=0 $(GO) run ./internal/sqldiff/sqldiffrun -binary $(BIN) -mode $$m -seeds $(SEEDS) -first $(FIRST) $(ARGS) || failed=1; done; test -z "$$failed"
+
+mysqld: ## unpack MySQL's server from Debian unstable into out/mysqld, for REFERENCE=out/mysqld/mysqld; as root
+	sh internal/sqldiff/mysqld.sh out/mysqld
+
+sql-answers: ## record the reference's answers that TestRecordedAnswers compares with; then list what is known to fail: REFERENCE=...
+	CGO_ENABLED=0 $(GO) run ./internal/sqldiff/sqldiffrun -record internal/sqldiff/testdata/answers -family expr,where,join,subquery,group,window,cte,setop,dml,txn -seeds 2 -count 150 -reference '$(REFERENCE)'
+
+mysql-compatibility: build ## run all families and modes, and write docs/mysql-compatibility.md from what they find: SEEDS=n REFERENCE=...
+	-CGO_ENABLED=0 $(GO) run ./internal/sqldiff/sqldiffrun -binary $(BIN) -seeds $(SEEDS) -first $(FIRST) -reference '$(REFERENCE)' -counts internal/sqldiff/testdata/counts.txt -out out/sql-diff.txt
+	-for m in $(MODES); do CGO_ENABLED=0 $(GO) run ./internal/sqldiff/sqldiffrun -binary $(BIN) -mode $$m -seeds $(SEEDS) -first $(FIRST) -counts internal/sqldiff/testdata/counts.txt -out out/sql-$$m.txt; done
+	CGO_ENABLED=0 $(GO) run ./internal/sqldiff/sqldiffrun -page docs/mysql-compatibility.md
 
 e2e: build ## start three real processes, kill them in turn under load, and look for anything lost
 	LONGITUDE_BIN=$(CURDIR)/$(BIN) CGO_ENABLED=0 $(GO) test -timeout 20m -count=1 -tags $(TAGS) ./e2e

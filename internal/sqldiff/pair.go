@@ -308,7 +308,7 @@ func (p *pair) try(st *Stmt) *Diff {
 	if p.twin != nil && (want.Err != nil || got.Err != nil) {
 		return nil // the condition itself is an error for some row
 	}
-	d := compare(want, got, how{ordered: st.ordered(), folded: st.Folded, warnings: !p.loose && !p.got.prepared, types: !p.loose})
+	d := compare(want, got, how{ordered: st.ordered() && p.twin == nil, folded: st.Folded, warnings: !p.loose && !p.got.prepared, types: !p.loose})
 	if d != nil && p.loose && d.Harm == Form {
 		d = nil
 	}
