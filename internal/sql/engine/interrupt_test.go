@@ -176,7 +176,7 @@ func TestTextsThatAreTooLong(t *testing.T) {
 		if got := s.query(q); got[0] != "NULL" {
 			t.Errorf("%s: %v, want NULL", q, got)
 		}
-		if w := s.query("SHOW WARNINGS"); len(w) != 1 || !strings.HasPrefix(w[0], "Warning\t1301\t") {
+		if w := s.query("SHOW WARNINGS"); len(w) == 0 || !strings.HasPrefix(w[0], "Warning\t1301\t") {
 			t.Errorf("%s: warnings %q, want 1301", q, w)
 		}
 	}
