@@ -71,7 +71,8 @@ func shortest(s string) string {
 }
 
 // temporalTexts makes expressions of dates and times. It makes none in which MariaDB is known to differ: zero dates in functions of
-// weeks and days of the year, numbers of seven digits as dates, EXTRACT from numbers, fractions in TIME_TO_SEC, sums above 838:59:59.
+// weeks and days of the year, days that a month does not have in STR_TO_DATE, numbers of seven digits as dates, EXTRACT from numbers,
+// fractions in TIME_TO_SEC, sums above 838:59:59.
 type temporalTexts struct{ *rand.Rand }
 
 func (g *temporalTexts) pick(from ...string) string { return from[g.IntN(len(from))] }
@@ -235,7 +236,7 @@ func (g *temporalTexts) expression() string {
 		case 'w':
 			fmt.Fprint(&text, g.IntN(8))
 		default:
-			fmt.Fprint(&text, g.IntN(32))
+			fmt.Fprint(&text, g.IntN(29))
 		}
 	}
 	return fmt.Sprintf("STR_TO_DATE('%s', '%s')", text.String(), format)

@@ -31,7 +31,8 @@ func FormatKind(format string) (kind Kind, fsp int) {
 
 // StrToDate is STR_TO_DATE for a result of the given kind (FormatKind). Without a value the warning is 1411 (Incorrect
 // datetime value for function str_to_date), with the fault Truncated 1292. A text that ends before the format leaves the rest
-// at zero. With NoZeroDate a date with any zero part is no value. Days that a month does not have are accepted up to 31.
+// at zero. With NoZeroDate a date with any zero part is no value. A day that the month does not have is none either, unless mode has
+// InvalidDates: MySQL 8.0 took it ('2004-04-31'), 9.7 does not.
 func StrToDate(s, format string, kind Kind, mode Mode) Reading {
 	p := dateParser{text: s}
 	if !p.parse(format) || !p.finish() {
@@ -40,6 +41,9 @@ func StrToDate(s, format string, kind Kind, mode Mode) Reading {
 	d := &p.date
 	if d.year > 9999 || d.month > 12 || d.day > 31 || p.hour > 23 || p.minute > 59 || p.second > 59 {
 		return fail(Truncated)
+	}
+	if kind != KindTime && d.month > 0 && d.day > DaysInMonth(d.year, d.month) && mode&InvalidDates == 0 {
+		return fail(OutOfRange)
 	}
 	if mode&NoZeroDate != 0 && kind != KindTime && (d.year == 0 || d.month == 0 || d.day == 0) {
 		return fail(ZeroDate)
