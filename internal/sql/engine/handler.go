@@ -57,6 +57,7 @@ func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string
 
 // ComStmtExecute implements mysql.Handler.
 func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, p *mysql.PrepareData, send func(*sqltypes.Result) error) error {
+	mendTimes(p.BindVars)
 	form := h.direct(binaryRows, reflect.ValueOf(send).Pointer())
 	_, err := h.statement(ctx, c, request{query: p.PrepareStmt, bindings: p.BindVars, rows: form}, func(r *sqltypes.Result, _ bool) error { return send(r) })
 	if failed, ok := err.(*mysql.SQLError); ok {
