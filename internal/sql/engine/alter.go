@@ -7,6 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
@@ -171,6 +172,9 @@ func sameStorage(old, new sql.Type) bool {
 	b, errB := kindOf(new)
 	if errA != nil || errB != nil || a != b {
 		return false
+	}
+	if old.Type() == sqltypes.Time {
+		return timeDigits(old) <= timeDigits(new)
 	}
 	if x, ok := old.(sql.NumberType); ok {
 		y, ok := new.(sql.NumberType)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
@@ -212,6 +213,9 @@ func (d *database) GenerateIndexName(ctx *sql.Context, _ string, def sql.IndexDe
 
 // describeColumn is how a column is kept in the catalog.
 func describeColumn(ctx *sql.Context, c *sql.Column, id uint32) (catalog.Column, error) {
+	if t, ok := c.Type.(timeType); ok && t.fsp > 6 {
+		return catalog.Column{}, mysql.NewSQLError(1426, "42000", "Too-big precision %d specified for '%s'. Maximum is 6.", t.fsp, c.Name)
+	}
 	typ, err := describeType(c.Type)
 	if err != nil {
 		return catalog.Column{}, fmt.Errorf("column %s: %w", c.Name, err)

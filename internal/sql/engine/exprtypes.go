@@ -64,7 +64,7 @@ func exprType(t sql.Type, coerc expr.Coercibility) expr.Type {
 			out.Scale = d.Precision()
 		}
 	case sqltypes.Time:
-		out.Name, out.Length, out.Scale = expr.TimeType, 10, 6
+		out.Name, out.Length, out.Scale = expr.TimeType, 10, timeDigits(t)
 	case sqltypes.TypeJSON:
 		out = expr.TJSON
 	case sqltypes.Enum, sqltypes.Set:
@@ -158,7 +158,7 @@ func hostType(t expr.Type) sql.Type {
 	case expr.TimestampType:
 		return types.MustCreateDatetimeType(sqltypes.Timestamp, min(t.Scale, 6))
 	case expr.TimeType:
-		return types.Time
+		return timeType{fsp: min(t.Scale, 6)}
 	case expr.JSONType:
 		return types.JSON
 	case expr.EnumType:

@@ -22,13 +22,17 @@ var _ sql.Parser = parser{}
 
 // ParseSimple implements sql.Parser.
 func (p parser) ParseSimple(query string) (sqlparser.Statement, error) {
-	s, err := p.MysqlParser.ParseSimple(query)
+	marked, _ := markLiterals(query, false)
+	s, err := p.MysqlParser.ParseSimple(marked)
 	if err != nil {
-		if q, ok := moreSyntax(query); ok {
+		if q, ok := moreSyntax(marked); ok {
 			s, err = p.MysqlParser.ParseSimple(q)
 		}
 	}
-	return rewriteStatement(s, err)
+	if err != nil && marked != query {
+		s, err = p.MysqlParser.ParseSimple(query) // the error names what was written
+	}
+	return rewriteStatement(s, query, marked, err)
 }
 
 // Parse implements sql.Parser.
@@ -38,35 +42,55 @@ func (p parser) Parse(ctx *sql.Context, query string, multi bool) (sqlparser.Sta
 
 // ParseWithOptions implements sql.Parser.
 func (p parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o sqlparser.ParserOptions) (sqlparser.Statement, string, string, error) {
-	s, parsed, rest, err := p.MysqlParser.ParseWithOptions(ctx, query, delimiter, multi, o)
+	query = sql.RemoveSpaceAndDelimiter(query, delimiter)
+	marked, _ := markLiterals(query, o.AnsiQuotes)
+	s, parsed, rest, err := p.MysqlParser.ParseWithOptions(ctx, marked, delimiter, multi, o)
 	if err != nil && delimiter == ';' {
-		if q, ok := moreSyntax(query); ok {
+		if q, ok := moreSyntax(marked); ok {
 			if s2, parsed2, rest2, err2 := p.MysqlParser.ParseWithOptions(ctx, q, delimiter, multi, o); err2 == nil {
-				s, parsed, rest, err = s2, parsed2, rest2, nil
+				s, parsed, rest, err = s2, writtenLiterals(parsed2), rest2, nil
 			}
 		}
 	}
-	s, err = rewriteStatement(s, err)
+	if marked != query {
+		if err != nil {
+			s, parsed, rest, err = p.MysqlParser.ParseWithOptions(ctx, query, delimiter, multi, o) // the error names what was written
+		} else {
+			rest = query[len(query)-len(rest):]
+			if at := strings.Index(marked, parsed); at >= 0 {
+				parsed = query[at : at+len(parsed)]
+			}
+		}
+	}
+	s, err = rewriteStatement(s, query, marked, err)
 	return s, parsed, rest, err
 }
 
 // ParseOneWithOptions implements sql.Parser.
 func (p parser) ParseOneWithOptions(ctx context.Context, query string, o sqlparser.ParserOptions) (sqlparser.Statement, int, error) {
-	s, end, err := p.MysqlParser.ParseOneWithOptions(ctx, query, o)
+	marked, _ := markLiterals(query, o.AnsiQuotes)
+	s, end, err := p.MysqlParser.ParseOneWithOptions(ctx, marked, o)
 	if err != nil {
-		if q, ok := moreSyntax(query); ok {
+		if q, ok := moreSyntax(marked); ok {
 			if s2, end2, err2 := p.MysqlParser.ParseOneWithOptions(ctx, q, o); err2 == nil {
 				s, end, err = s2, len(query)-(len(q)-end2), nil // what follows the statement is the same in both
 			}
 		}
 	}
-	s, err = rewriteStatement(s, err)
+	if err != nil && marked != query {
+		s, end, err = p.MysqlParser.ParseOneWithOptions(ctx, query, o) // the error names what was written
+	}
+	s, err = rewriteStatement(s, query, marked, err)
 	return s, end, err
 }
 
-func rewriteStatement(s sqlparser.Statement, err error) (sqlparser.Statement, error) {
+// rewriteStatement writes operators as calls. marked is what was parsed in place of what was written (typedliterals.go).
+func rewriteStatement(s sqlparser.Statement, written, marked string, err error) (sqlparser.Statement, error) {
 	if err != nil || s == nil {
 		return s, err
+	}
+	if written != marked {
+		restoreNames(s, written, marked)
 	}
 	v := reflect.ValueOf(&s).Elem()
 	if err := rewriteIn(v); err != nil {
@@ -169,6 +193,10 @@ func rewriteIn(v reflect.Value) error {
 				return sql.ErrForeignKeySetDefault.New()
 			}
 		}
+		if c, ok := v.Addr().Interface().(*sqlparser.ColumnType); ok {
+			c.Default = plainLiteral(c.Default)
+			resolveTime(c)
+		}
 		for i := range v.NumField() {
 			if f := v.Field(i); f.CanSet() && mayHold(f.Type()) {
 				if err := rewriteIn(f); err != nil {
@@ -193,6 +221,9 @@ func textNode(s string) sqlparser.Expr { return sqlparser.NewStrVal([]byte(s)) }
 
 // rewriteExpr gives the call that stands for an operator; other expressions stay.
 func rewriteExpr(e sqlparser.Expr) (sqlparser.Expr, error) {
+	if call, ok := typedLiteral(e); ok {
+		return call, nil
+	}
 	n, err := operatorCall(e)
 	if f, ok := n.(*sqlparser.FuncExpr); ok && n != e && expr.Lookup(f.Name.Lowered()) == nil {
 		return e, err // go-mysql-server's

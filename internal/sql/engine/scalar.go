@@ -153,6 +153,9 @@ func (s *scalar) String() string {
 		if s.syntax != "" && len(s.args) == 2 {
 			return fmt.Sprintf("trim(%s %s from %s)", strings.ToLower(s.syntax), arg(1), arg(0))
 		}
+	case "date literal", "time literal", "timestamp literal":
+		kind, _, _ := strings.Cut(s.name, " ")
+		return strings.ToUpper(kind) + arg(0)
 	case "extract":
 		return fmt.Sprintf("extract(%s from %s)", s.syntax, arg(0))
 	case "timestampdiff":

@@ -24,6 +24,7 @@ func moreSyntax(q string) (string, bool) {
 		switch {
 		case w.is(one, "unknown") && i > 0 && (words[i-1].is(one, "is") || i > 1 && words[i-1].is(one, "not") && words[i-2].is(one, "is")):
 			put(w, "NULL")
+		case i > 0 && words[i-1].is(one, "extract"): // its units are the grammar's
 		case compositeUnits[strings.ToUpper(w.text(one))] && !quotedOrQualified(one, w):
 			put(w, "`"+w.text(one)+"`")
 		case w.is(one, "interval") && arguments(one, w.to) > 1:

@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
@@ -198,6 +199,11 @@ func expressionText(ctx *sql.Context, d *sql.ColumnDefaultValue) (string, error)
 		if f, ok := e.(*expression.GetField); ok { // a table can be renamed
 			n := expression.NewGetField(f.Index(), f.Type(ctx), f.Name(), f.IsNullable(ctx))
 			return n.WithQuotedNames(sql.DefaultMySQLSchemaFormatter, true), transform.NewTree, nil
+		}
+		if l, ok := e.(*expression.Literal); ok {
+			if s, ok := l.Val.(types.Timespan); ok { // it would be written without quotes
+				return expression.NewLiteral(s.String(), types.LongText), transform.NewTree, nil
+			}
 		}
 		return e, transform.SameTree, nil
 	})

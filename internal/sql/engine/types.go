@@ -35,7 +35,9 @@ func describeType(t sql.Type) (catalog.Type, error) {
 		out.Length = int64(t.NumberOfBits())
 	case sql.DatetimeType:
 		out.Precision = t.Precision()
-	case types.TimeType, types.JsonType:
+	case types.TimeType:
+		out.Length = int64(timeDigits(t)) + 1 // 0 is a TIME of the versions that had six digits only
+	case types.JsonType:
 	default:
 		if t.Type() != sqltypes.Year {
 			return out, fmt.Errorf("columns of type %s are not supported", t)
@@ -66,7 +68,10 @@ func columnType(d catalog.Type) (sql.Type, error) {
 	case base == sqltypes.Year:
 		return types.Year, nil
 	case base == sqltypes.Time:
-		return types.Time, nil
+		if d.Length == 0 {
+			return timeType{fsp: 6}, nil
+		}
+		return timeType{fsp: int(d.Length) - 1}, nil
 	case base == sqltypes.Date, base == sqltypes.Datetime, base == sqltypes.Timestamp:
 		return types.CreateDatetimeType(base, d.Precision)
 	case base == sqltypes.Binary, base == sqltypes.VarBinary, base == sqltypes.Blob:
