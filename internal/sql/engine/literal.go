@@ -157,11 +157,14 @@ func texts(typ sql.Type) assign {
 	if !ok {
 		return never
 	}
-	byBytes := typ.Type() == sqltypes.Text
+	byBytes, spaces := typ.Type() == sqltypes.Text, typ.Type() != sqltypes.Char
 	narrow := st.CharacterSet() == sql.CharacterSet_utf8mb3
 	chars, most := st.MaxCharacterLength(), st.MaxByteLength()
 	return func(_ *sql.Context, l literal) (rowcodec.Datum, bool) {
 		if l.kind != textLiteral || !utf8.Valid(l.text) || narrow && hasWide(l.text) {
+			return rowcodec.Datum{}, false
+		}
+		if !spaces && len(l.text) > 0 && l.text[len(l.text)-1] == ' ' { // CHAR loses them when it is stored
 			return rowcodec.Datum{}, false
 		}
 		if byBytes && int64(len(l.text)) > most || !byBytes && int64(len(l.text)) > chars && int64(utf8.RuneCount(l.text)) > chars {

@@ -3,14 +3,18 @@ package engine
 import (
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/number"
 )
 
-// SUM and AVG of exact numbers are exact, as in MySQL; go-mysql-server makes them DOUBLE.
+// SUM and AVG of exact numbers, and of dates, are exact, as in MySQL; go-mysql-server makes them DOUBLE.
 
-// exactAggregate gives SUM and AVG.
+// exactAggregate gives SUM, AVG and the other aggregates whose arguments are brought to numbers.
 func exactAggregate(name string) (sql.Function, bool) {
 	switch name {
 	case "sum":
@@ -21,6 +25,13 @@ func exactAggregate(name string) (sql.Function, bool) {
 		return sql.Function1{Name: "avg", Fn: func(_ *sql.Context, e sql.Expression) sql.Expression {
 			return &exactAvg{Avg: aggregation.NewAvg(e)}
 		}}, true
+	case "min":
+		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression { return aggregation.NewMin(ordered(ctx, e)) }}, true
+	case "max":
+		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression { return aggregation.NewMax(ordered(ctx, e)) }}, true
+	}
+	if f := aggregates[name]; f != nil {
+		return sql.Function1{Name: name, Fn: func(_ *sql.Context, e sql.Expression) sql.Expression { return f(e) }}, true
 	}
 	return nil, false
 }
@@ -41,7 +52,14 @@ func exactType(t sql.Type, more uint8) (sql.Type, bool) {
 		}
 		precision = 41
 	default:
-		return nil, false
+		et := exprType(t, expr.Implicit)
+		if !et.IsTemporal() && et.Kind() != expr.KindBit {
+			return nil, false
+		}
+		precision, scale = 41, 0
+		if et.IsTemporal() {
+			scale = uint8(et.Scale)
+		}
 	}
 	scale = min(30, scale+more)
 	d, err := types.CreateDecimalType(max(precision, scale), scale)
@@ -79,20 +97,22 @@ func (s *exactSum) WithId(id sql.ColumnId) sql.IdExpression {
 
 // NewBuffer implements sql.Aggregation.
 func (s *exactSum) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
-	if _, ok := exactType(s.Child.Type(ctx), 0); !ok {
-		return s.Sum.NewBuffer(ctx)
-	}
 	child, err := transform.Clone(ctx, s.Child)
-	return &exactBuffer{child: child}, err
+	t, ok := exactType(s.Child.Type(ctx), 0)
+	if !ok || err != nil {
+		return aggregation.NewSumBuffer(&argument{child: child, as: asDouble}), err
+	}
+	return &exactBuffer{child: exactArgument(ctx, child), total: t.(sql.DecimalType)}, nil
 }
 
 // NewWindowFunction implements sql.WindowAdaptableExpression.
 func (s *exactSum) NewWindowFunction(ctx *sql.Context) (sql.WindowFunction, error) {
-	w, err := s.Sum.NewWindowFunction(ctx)
-	if _, ok := exactType(s.Child.Type(ctx), 0); !ok || err != nil {
-		return w, err
+	t, ok := exactType(s.Child.Type(ctx), 0)
+	if !ok {
+		return aggregation.NewSum(&argument{child: s.Child, as: asDouble}).WithWindow(ctx, s.Window()).NewWindowFunction(ctx)
 	}
-	return &exactWindow{WindowFunction: w, child: s.Child}, nil
+	w, err := s.Sum.NewWindowFunction(ctx)
+	return &exactWindow{WindowFunction: w, child: exactArgument(ctx, s.Child), total: t.(sql.DecimalType)}, err
 }
 
 type exactAvg struct{ *aggregation.Avg }
@@ -127,26 +147,36 @@ func (a *exactAvg) WithId(id sql.ColumnId) sql.IdExpression {
 // NewBuffer implements sql.Aggregation.
 func (a *exactAvg) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
 	t, ok := exactType(a.Child.Type(ctx), 4)
-	if !ok {
-		return a.Avg.NewBuffer(ctx)
-	}
 	child, err := transform.Clone(ctx, a.Child)
-	return &exactBuffer{child: child, average: t.(sql.DecimalType)}, err
+	if !ok || err != nil {
+		return aggregation.NewAvgBuffer(&argument{child: child, as: asDouble}), err
+	}
+	return &exactBuffer{child: exactArgument(ctx, child), average: t.(sql.DecimalType)}, nil
 }
 
 // NewWindowFunction implements sql.WindowAdaptableExpression.
 func (a *exactAvg) NewWindowFunction(ctx *sql.Context) (sql.WindowFunction, error) {
-	w, err := a.Avg.NewWindowFunction(ctx)
 	t, ok := exactType(a.Child.Type(ctx), 4)
-	if !ok || err != nil {
-		return w, err
+	if !ok {
+		return aggregation.NewAvg(&argument{child: a.Child, as: asDouble}).WithWindow(ctx, a.Window()).NewWindowFunction(ctx)
 	}
-	return &exactWindow{WindowFunction: w, child: a.Child, average: t.(sql.DecimalType)}, nil
+	w, err := a.Avg.NewWindowFunction(ctx)
+	return &exactWindow{WindowFunction: w, child: exactArgument(ctx, a.Child), average: t.(sql.DecimalType)}, err
+}
+
+// exactArgument is the argument of an exact sum: a field that holds integers as it is, anything else as a decimal with all of its
+// digits (a quotient has more than are shown).
+func exactArgument(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if _, ok := e.(*expression.GetField); ok && (types.IsInteger(e.Type(ctx)) || types.IsDecimal(e.Type(ctx))) {
+		return e
+	}
+	return &argument{child: e, as: asDecimal}
 }
 
 // exactBuffer adds decimals up.
 type exactBuffer struct {
 	child   sql.Expression
+	total   sql.DecimalType // the type of the sum
 	average sql.DecimalType // nil: the sum
 	sum     apd.Decimal
 	count   int64
@@ -178,6 +208,9 @@ func (b *exactBuffer) Eval(*sql.Context) (any, error) {
 		return nil, nil
 	}
 	if b.average == nil {
+		if int(-b.sum.Exponent) > int(b.total.Scale()) { // of quotients, for example
+			return number.Round(&b.sum, int(b.total.Scale())), nil
+		}
 		return new(apd.Decimal).Set(&b.sum), nil
 	}
 	var q apd.Decimal
@@ -196,7 +229,7 @@ func (b *exactBuffer) Dispose(*sql.Context) {}
 type exactWindow struct {
 	sql.WindowFunction // for its framer
 	child              sql.Expression
-	average            sql.DecimalType
+	total, average     sql.DecimalType
 }
 
 // StartPartition implements sql.WindowFunction.
@@ -206,7 +239,7 @@ func (w *exactWindow) StartPartition(*sql.Context, sql.WindowInterval, sql.Windo
 
 // Compute implements sql.WindowFunction.
 func (w *exactWindow) Compute(ctx *sql.Context, frame sql.WindowInterval, rows sql.WindowBuffer) (any, error) {
-	b := &exactBuffer{child: w.child, average: w.average}
+	b := &exactBuffer{child: w.child, total: w.total, average: w.average}
 	for i := frame.Start; i < frame.End; i++ {
 		if err := b.Update(ctx, rows[i]); err != nil {
 			return nil, err
