@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/collation"
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
@@ -69,6 +70,10 @@ func (e *Engine) clientError(ctx context.Context, err error, t *tx) *mysql.SQLEr
 
 func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError {
 	err = cause(err)
+	var refused *collation.RefusedError
+	if errors.As(err, &refused) {
+		return mysql.NewSQLError(1235, "42000", "%s", err)
+	}
 	if own, ok := err.(*mysql.SQLError); ok {
 		return withState(own)
 	}

@@ -153,11 +153,7 @@ func orderOf(t sql.Type) (*collation.Collation, error) {
 	if ct.Collation() == sql.Collation_Unspecified {
 		return nil, nil
 	}
-	c, err := collation.ByName(ct.Collation().Name())
-	if err != nil {
-		return nil, sql.ErrUnsupportedFeature.New(err)
-	}
-	return c, nil
+	return collation.ByName(ct.Collation().Name())
 }
 
 // sortKey returns how texts of a type sort (rowcodec C1), or nil if as their bytes.
