@@ -33,6 +33,9 @@ FIRST ?= 1
 FAILOVERS ?= 50
 BLOW      ?=
 
+# make clients: which suites (the quick ones).
+CLIENTS ?=
+
 # make bench: which, how long, how often (benchstat wants ten), and where: every package that has one.
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -46,7 +49,7 @@ BEFORE   ?=
 PARTS    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-sql sim-hashes sim-controls sql-diff sql-modes mysqld sql-answers mysql-compatibility e2e failover bench bench-thesis bench-map bench-txn evidence clean
+.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-sql sim-hashes sim-controls sql-diff sql-modes mysqld sql-answers mysql-compatibility e2e failover bench bench-thesis bench-map bench-txn evidence clients clients-all clean
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,6 +125,12 @@ e2e: build ## start three real processes, kill them in turn under load, and look
 
 failover: build ## strike the leaseholder FAILOVERS=50 times in each way, in network namespaces, and print how long writes paused (30 minutes)
 	LONGITUDE_BIN=$(CURDIR)/$(BIN) FAILOVERS=$(FAILOVERS) BLOW='$(BLOW)' CGO_ENABLED=0 $(GO) test -timeout 120m -count=1 -tags $(TAGS) -run 'TestFailover$$' -v ./e2e
+
+clients: build ## what applications do through drivers, ORMs and tools, against a node of this build: the quick part; CLIENTS="pymysql knex"
+	CGO_ENABLED=0 $(GO) run ./clients -bin $(BIN) $(CLIENTS)
+
+clients-all: build ## the same with all suites, Django's own among them
+	CGO_ENABLED=0 $(GO) run ./clients -bin $(BIN) -all
 
 bench: ## micro-benchmarks beside the code, as benchstat reads them; BENCH=. BENCHTIME=1s COUNT=1 BENCHPKGS="./clock ..."
 	CGO_ENABLED=0 $(GO) test -tags $(TAGS) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(COUNT) -benchmem $(BENCHPKGS)

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# MariaDB's command line tools, which Debian has: the client, dumps out and in again, imports, LOAD DATA.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+at=(-h "$LONGITUDE_HOST" -P "$LONGITUDE_PORT" -u root)
+sql() { mariadb "${at[@]}" --default-character-set=utf8mb4 -N -B "$@"; }
+
+# check NAME COMMAND...: the command succeeds.
+check() {
+    local name=$1 out
+    shift
+    if out=$("$@" 2>&1); then echo "ok mariadb/$name"; else echo "not ok mariadb/$name: $(tr '\n' ' ' <<<"$out" | tail -c 400)"; fi
+}
+
+# equal GOT WANT
+equal() { [ "$1" = "$2" ] || { printf 'got %s want %s' "$1" "$2"; return 1; }; }
+
+sql -e "DROP DATABASE IF EXISTS tools; DROP DATABASE IF EXISTS tools2; CREATE DATABASE tools; CREATE DATABASE tools2"
+
+schema() { sql tools <"$here/schema.sql"; }
+check schema schema
+
+status() { mariadb "${at[@]}" -e 'status' | grep -q 'Uptime:'; }
+check status status
+
+# default: mariadb-dump without options, into a database and out again: the second dump is equal to the first, byte by byte.
+dump() {
+    mariadb-dump "${at[@]}" "$@" tools >"$work/first.sql" || return 1
+    sql -e "DROP DATABASE tools2; CREATE DATABASE tools2" || return 1
+    sql tools2 <"$work/first.sql" || return 1
+    mariadb-dump "${at[@]}" "$@" tools2 | sed "s/\`tools2\`/\`tools\`/g; s/Database: tools2/Database: tools/; s/for database 'tools2'/for database 'tools'/" >"$work/second.sql" || return 1
+    diff <(grep -v '^-- Dump completed' "$work/first.sql") <(grep -v '^-- Dump completed' "$work/second.sql")
+}
+check dump-default dump
+check dump-programs dump --routines --triggers --events
+check dump-single-transaction dump --single-transaction --quick --hex-blob
+check dump-complete-insert dump --complete-insert --skip-extended-insert
+check dump-skip-opt dump --skip-opt
+all() { mariadb-dump "${at[@]}" --all-databases >"$work/all.sql" && grep -q 'CREATE TABLE `child`' "$work/all.sql"; }
+check dump-all-databases all
+rows() { equal "$(sql tools2 -e 'CHECKSUM TABLE parent, child' | sed 's/tools2/tools/')" "$(sql tools -e 'CHECKSUM TABLE parent, child')"; }
+check dump-rows rows
+
+sql -e "SET GLOBAL local_infile = 1"
+sql tools -e "CREATE TABLE csv (id INT PRIMARY KEY, s VARCHAR(100), n INT NULL); CREATE TABLE tsv LIKE csv"
+printf 'id,s,n\n1,"say ""hi"", you",5\n2,"two\nlines",\n3,plain,\\N\n4,"",7\n5,NULL,9\n' >"$work/csv.csv"
+printf '1\ta\\tb\t5\n2\t\\N\t\\N\n3\tback\\\\slash\t0\n' >"$work/tsv.txt"
+load_csv() {
+    mariadb "${at[@]}" --local-infile=1 tools -e "LOAD DATA LOCAL INFILE '$work/csv.csv' INTO TABLE csv CHARACTER SET utf8mb4
+        FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' LINES TERMINATED BY '\n' IGNORE 1 LINES (id, s, @n) SET n = NULLIF(@n, '')" || return 1
+    equal "$(sql tools -e "SELECT id, COALESCE(s, 'none'), COALESCE(n, 'none') FROM csv ORDER BY id" | tr '\t\n' '|;')" \
+        '1|say "hi", you|5;2|two\nlines|none;3|plain|none;4||7;5|none|9;'
+}
+check load-data-csv load_csv
+import() {
+    mariadb-import "${at[@]}" --local tools "$work/tsv.txt" >/dev/null || return 1
+    equal "$(sql tools -e "SELECT id, COALESCE(s, 'none'), COALESCE(n, 'none') FROM tsv ORDER BY id" | tr '\n' ';')" $'1\ta\\tb\t5;2\tnone\tnone;3\tback\\\\slash\t0;'
+}
+check import import
+import_csv() {
+    sql tools -e "TRUNCATE csv" || return 1
+    mariadb-import "${at[@]}" --local --ignore-lines=1 --fields-terminated-by=, --fields-optionally-enclosed-by='"' tools "$work/csv.csv" >/dev/null || return 1
+    equal "$(sql tools -e "SELECT COUNT(*), SUM(id) FROM csv")" $'5\t15'
+}
+check import-csv import_csv
+
+# admin NAME STATEMENT: statements of administration are answered.
+admin() { check "admin-$1" sql tools -e "$2"; }
+admin check "CHECK TABLE parent, child"
+admin optimize "OPTIMIZE TABLE parent"
+admin analyze "ANALYZE TABLE parent"
+admin repair "REPAIR TABLE parent"
+admin flush "FLUSH PRIVILEGES; FLUSH TABLES; FLUSH LOCAL TABLES; FLUSH STATUS; FLUSH LOGS"
+admin do "DO 1, SLEEP(0)"
+admin open-tables "SHOW OPEN TABLES"
+admin describe "DESC parent name; DESCRIBE parent; SHOW FULL COLUMNS FROM parent; SHOW INDEX FROM parent"
+admin status "SHOW TABLE STATUS; SHOW ENGINE INNODB STATUS; SHOW STATUS LIKE 'Threads%'"
+admin programs "SHOW TRIGGERS; SHOW PROCEDURE STATUS; SHOW FUNCTION STATUS; SHOW EVENTS"
+admin variables "SELECT @@have_ssl, @@innodb_version, @@sql_mode; SET SQL_MODE = 'NO_KEY_OPTIONS,NO_TABLE_OPTIONS,NO_FIELD_OPTIONS'"
+admin alter-unique "CREATE TABLE au (id INT PRIMARY KEY, email VARCHAR(50) UNIQUE); ALTER TABLE au CHANGE email email VARCHAR(60) NOT NULL UNIQUE; SHOW INDEX FROM au"
+exit 0
