@@ -370,3 +370,26 @@ func (r *runner) reduceCase(st *Stmt, history []*Stmt, d *Diff) *Finding {
 	f.Script = script(r.schema, history, f.Reduced, all)
 	return f
 }
+
+// List writes the statements of seeds without executing them: family, seed, number, statement.
+func List(w io.Writer, o Options) error {
+	for _, f := range o.Families {
+		for seed := o.First; seed < o.First+uint64(o.Seeds); seed++ {
+			src := newSource(seed, f.Name)
+			schema := genSchema(src, f.tables)
+			count := f.count
+			if o.Count > 0 {
+				count = o.Count
+			}
+			for i := range count {
+				if f.fresh && i > 0 && i%f.episode == 0 {
+					schema = genSchema(src, f.tables)
+				}
+				if _, err := fmt.Fprintf(w, "%s %d %d: %s\n", f.Name, seed, i, f.generate(src, schema)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

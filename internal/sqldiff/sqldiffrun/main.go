@@ -18,7 +18,7 @@ type flags struct {
 	first                                                                     uint64
 	seeds, count, reduce, perCause                                            int
 	limit, atMost                                                             time.Duration
-	excused                                                                   bool
+	excused, list                                                             bool
 }
 
 func main() {
@@ -40,6 +40,7 @@ func main() {
 	flag.StringVar(&f.counts, "counts", "", "testdata/counts.txt: replace what it says of the families or of the mode that are run")
 	flag.StringVar(&f.record, "record", "", "write the reference's answers to the statements of the families into this directory, and ask no node")
 	flag.StringVar(&f.learn, "learn", "", "append an entry for each unexplained cause to this file, to be read and moved to testdata/known.txt")
+	flag.BoolVar(&f.list, "list", false, "print the statements, and execute nothing")
 	flag.BoolVar(&f.excused, "excused", false, "print the causes that the lists excuse, too")
 	flag.Parse()
 	if err := run(f); err != nil {
@@ -74,6 +75,9 @@ func run(f flags) error {
 			return fmt.Errorf("there is no family %q", name)
 		}
 		o.Families = append(o.Families, fam)
+	}
+	if f.list {
+		return sqldiff.List(os.Stdout, o)
 	}
 	dir, err := os.MkdirTemp(memory(), "sqldiff-")
 	if err != nil {
