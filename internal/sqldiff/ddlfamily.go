@@ -10,7 +10,8 @@ func genDDL(r source, s *Schema) *Stmt {
 	t := s.Tables[0]
 	if r.IntN(5) < 2 {
 		name := pick(r, "t0", "t0", "t9")
-		text := pick(r, "INSERT INTO "+name+" (id0) VALUES ("+newID(r).String()+")", "UPDATE "+name+" SET id0 = id0 + 50", "DELETE FROM "+name+" WHERE id0 > 1", "RENAME TABLE t0 TO t9", "ALTER TABLE t0 RENAME t9")
+		text := pick(r, "INSERT INTO "+name+" (id0) VALUES ("+newID(r).String()+")", "UPDATE "+name+" SET id0 = id0 + 50", "DELETE FROM "+name+" WHERE id0 > 1",
+			"RENAME TABLE t0 TO t9", "ALTER TABLE t0 RENAME t9")
 		verb, _, _ := strings.Cut(text, " (")
 		return &Stmt{Root: tmpl(clause, verb, text), Changes: true}
 	}
@@ -79,13 +80,14 @@ func genDDL(r source, s *Schema) *Stmt {
 
 // describe are the queries that compare definitions.
 func describe(t *Table) []string {
+	ofTable := " WHERE table_schema = DATABASE() AND table_name = '" + t.Name + "' ORDER BY 1, 2"
 	return []string{
 		"DESCRIBE " + t.Name,
 		"SHOW INDEX FROM " + t.Name,
 		"SHOW CREATE TABLE " + t.Name,
-		"SELECT column_name, ordinal_position, column_default, is_nullable, data_type, character_maximum_length, numeric_precision, numeric_scale, datetime_precision, collation_name, column_type, column_key, extra " +
-			"FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = '" + t.Name + "' ORDER BY ordinal_position",
-		"SELECT index_name, seq_in_index, column_name, collation, sub_part, nullable, non_unique, index_type FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = '" + t.Name + "' ORDER BY 1, 2",
-		"SELECT constraint_name, constraint_type FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND table_name = '" + t.Name + "' ORDER BY 1, 2",
+		"SELECT column_name, ordinal_position, column_default, is_nullable, data_type, character_maximum_length, numeric_precision, numeric_scale, " +
+			"datetime_precision, collation_name, column_type, column_key, extra FROM information_schema.columns" + ofTable,
+		"SELECT index_name, seq_in_index, column_name, collation, sub_part, nullable, non_unique, index_type FROM information_schema.statistics" + ofTable + ", 3",
+		"SELECT constraint_name, constraint_type FROM information_schema.table_constraints" + ofTable,
 	}
 }

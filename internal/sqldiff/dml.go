@@ -78,7 +78,8 @@ var wrongValues = map[Kind][]string{
 	dblKind:  {"''", "'1e400'", "'x'", "1e39"},
 	textKind: {"'abcdefghijklmnopqrstuvwxyz'", "12", "1.50", "1e20", "DATE'2024-02-29'", "x'41'", "'a          '"},
 	binKind:  {"'abcdefghijklmnopqrstuvwxyz'", "12", "'é'"},
-	dateKind: {"'0000-00-00'", "'2024-02-30'", "20240229", "'2024-00-01'", "''", "'24-2-9'", "'2024-02-29 25:00:00'", "20240229101112", "'10:11:12'", "'2024-02-29T10:11:12'", "0", "'9999-12-31 23:59:59.9999999'"},
+	dateKind: {"'0000-00-00'", "'2024-02-30'", "20240229", "'2024-00-01'", "''", "'24-2-9'", "'2024-02-29 25:00:00'",
+		"20240229101112", "'10:11:12'", "'2024-02-29T10:11:12'", "0", "'9999-12-31 23:59:59.9999999'"},
 	timeKind: {"'839:00:00'", "'10:60:00'", "101112", "'1 2:3:4'", "''", "'24:00:00'", "-1", "'10:11:12.9999999'", "'x'"},
 	jsonKind: {"'{'", "1", "''", "'[1,'", "'{\"b\":1,\"a\":2}'"},
 }
@@ -131,15 +132,7 @@ func columnsToSet(r source, t *Table) []*Column {
 	return out
 }
 
-func columnNames(cols []*Column) string {
-	var names []string
-	for _, c := range cols {
-		names = append(names, c.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// values makes VALUES with rows for columns. Columns are a part of the text: the reducer takes rows and values apart, not columns.
+// values makes VALUES with rows for columns.
 func values(r source, cols []*Column, low, high int) *Node {
 	sc := constants(r)
 	return list(1, "VALUES ", ", ", "", some(r, low, high, func() *Node {
@@ -151,7 +144,7 @@ func values(r source, cols []*Column, low, high int) *Node {
 	})...)
 }
 
-// insertValues drops columns together with their values when it is reduced, because each is a list of one kind: see dropColumn.
+// insertValues makes an INSERT whose columns the reducer drops together with their values (dropColumns).
 func insertValues(r source, s *Schema, verb string) *Node {
 	t := pick(r, s.Tables...)
 	cols := columnsToSet(r, t)

@@ -101,12 +101,6 @@ func (n *Node) walk(visit func(*Node)) {
 	}
 }
 
-// size counts nodes.
-func (n *Node) size() (size int) {
-	n.walk(func(*Node) { size++ })
-	return size
-}
-
 // names lists the constructs of the tree, each once, sorted. A clause without kids is not there.
 func (n *Node) names() []string {
 	var out []string

@@ -104,7 +104,8 @@ rows, types of columns, affected rows, warnings, error codes and, after each cha
 
 `)
 	fmt.Fprintf(&b, "## Against %s\n\n", c.Reference)
-	b.WriteString("\"The same\" is the same in all that is compared. \"Known\" differ for a reason that is listed below.\n\n| family | what it is about | statements | the same | known | unexplained |\n|---|---|---:|---:|---:|---:|\n")
+	b.WriteString("\"The same\" is the same in all that is compared. \"Known\" differ for a reason that is listed below.\n\n" +
+		"| family | what it is about | statements | the same | known | unexplained |\n|---|---|---:|---:|---:|---:|\n")
 	for _, f := range c.Families {
 		about := ""
 		if fam := FamilyNamed(f.Name); fam != nil {
@@ -112,7 +113,8 @@ rows, types of columns, affected rows, warnings, error codes and, after each cha
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d |\n", f.Name, about, f.Statements, max(0, f.Statements-f.Differ), f.Excused, f.Differ-f.Excused)
 	}
-	b.WriteString("\n`make sql-diff FAMILY=where SEEDS=100 FIRST=1` runs one family; each difference is made as small as it can be and printed as a script.\n\n## Against itself\n\nTwo ways of asking that must not differ.\n\n" +
+	b.WriteString("\n`make sql-diff FAMILY=where SEEDS=100 FIRST=1` runs one family; each difference is made as small as it can be and printed as a script.\n\n" +
+		"## Against itself\n\nTwo ways of asking that must not differ.\n\n" +
 		"| mode | the two ways | statements | differ | of these known |\n|---|---|---:|---:|---:|\n")
 	for _, f := range c.Modes {
 		about := ""

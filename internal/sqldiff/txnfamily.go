@@ -9,7 +9,8 @@ func genTxn(r source, s *Schema) *Stmt {
 		return plainChange(r, s)
 	}
 	point := fmt.Sprintf("p%d", r.IntN(3))
-	text := pick(r, "BEGIN", "START TRANSACTION", "START TRANSACTION READ ONLY", "COMMIT", "COMMIT", "ROLLBACK", "ROLLBACK", "SAVEPOINT "+point, "SAVEPOINT "+point, "ROLLBACK TO "+point, "ROLLBACK TO SAVEPOINT "+point,
+	text := pick(r, "BEGIN", "START TRANSACTION", "START TRANSACTION READ ONLY", "COMMIT", "COMMIT", "ROLLBACK", "ROLLBACK",
+		"SAVEPOINT "+point, "SAVEPOINT "+point, "ROLLBACK TO "+point, "ROLLBACK TO SAVEPOINT "+point,
 		"RELEASE SAVEPOINT "+point, "SET autocommit = 0", "SET autocommit = 1", "COMMIT AND CHAIN", "ROLLBACK AND CHAIN")
 	return &Stmt{Root: tmpl(clause, text, text), Changes: true}
 }
