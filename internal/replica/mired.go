@@ -10,6 +10,7 @@ import (
 // lane alone. Its lease would go on, and every write would wait in vain. So the task of the ticks looks for leaders that are mired:
 //
 //   - commands, or the entry with which its term begins, have been on their way for ProgressLimit, and nothing was applied in that time;
+//   - a quorum of the voters is heard: else it is the others who are gone, and unheard.go sees to it;
 //   - and the transport knows that what is bulk does not get through to so many voters that the rest is no quorum. Commands that
 //     are merely slow, because the disks of the followers are, are no reason: the next leader would fare no better.
 //
@@ -49,13 +50,16 @@ func (r *Replica) isMired() (why string, is bool) {
 	if waited < o.ProgressLimit || time.Duration(ticks)*o.Tick < o.ProgressLimit || o.Reaches == nil || o.Unsafe.StayMired {
 		return "", false
 	}
-	reached, voters := 0, r.lease.voters()
+	heard, reached, voters := 0, 0, r.lease.voters()
 	for _, n := range voters {
+		if o.Cluster.Hears(n) {
+			heard++
+		}
 		if n == o.Node || o.Reaches(n) {
 			reached++
 		}
 	}
-	if reached > len(voters)/2 {
+	if reached > len(voters)/2 || heard <= len(voters)/2 {
 		return "", false
 	}
 	return fmt.Sprintf("nothing was applied for %s, and what it sends gets through to %d of %d voters", waited.Round(time.Millisecond), reached, len(voters)), true

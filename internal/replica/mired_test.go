@@ -14,11 +14,13 @@ func TestMiredLeader(t *testing.T) {
 		name            string
 		known, written  bool
 		reached, served bool
+		alone           bool // the others are gone altogether
 	}{
 		{name: "known, written", known: true, written: true, served: true},
 		{name: "not known", written: true},
 		{name: "known, not written", known: true, reached: true},
 		{name: "one follower is reached", known: true, written: true, reached: true},
+		{name: "it hears nobody either", known: true, written: true, alone: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, seed := range seeds(5) {
@@ -36,12 +38,22 @@ func TestMiredLeader(t *testing.T) {
 				h.drop = func(from, to kv.NodeID, m *kv.Message) bool {
 					return from == mired && to != spared && kv.LaneOf(m) == kv.Bulk && m.BatchReply == nil
 				}
+				if c.alone {
+					h.isolate(l.id, true)
+				}
 				cl := h.client(1)
 				cl.at = l.id
 				if c.written {
 					h.user.Go("write", func() { cl.write(1, "a", "x", time.Second) })
 				}
 				h.run(8 * time.Second)
+				if said := l.c.SaysExcluded(); c.alone && len(said) > 0 {
+					t.Errorf("seed %d: it excludes %v although it is the others who are gone", seed, said)
+				}
+				h.isolate(l.id, false)
+				if c.alone {
+					continue
+				}
 				leads := h.leaders(1)
 				moved := len(leads) == 1 && leads[0] != l
 				if moved != c.served {
