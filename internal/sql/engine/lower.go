@@ -199,25 +199,13 @@ func (f *foreign) Eval(env *expr.Env) (expr.Value, error) {
 	return fromHost(at.ctx, v, f.t)
 }
 
-// Constant implements expr.Constant.
-func (f *foreign) Constant() bool {
-	switch f.e.(type) {
-	case *expression.UserVar, *expression.SystemVar:
-		return false
-	}
-	return false
-}
-
 // foreignType is the type of what go-mysql-server evaluates, with the rank of its collation.
 func foreignType(ctx *sql.Context, e sql.Expression) expr.Type {
 	coerc := expr.Coercible
-	switch e := e.(type) {
-	case sql.CollationCoercible:
-		if _, c := e.CollationCoercibility(ctx); c <= byte(expr.Ignorable) {
-			coerc = expr.Coercibility(c)
+	if c, ok := e.(sql.CollationCoercible); ok {
+		if _, rank := c.CollationCoercibility(ctx); rank <= byte(expr.Ignorable) {
+			coerc = expr.Coercibility(rank)
 		}
-	case *plan.Subquery:
-		coerc = expr.Implicit
 	}
 	t := e.Type(ctx)
 	if types.IsDeferredType(t) {

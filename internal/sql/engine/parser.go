@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -197,6 +199,10 @@ func rewriteIn(v reflect.Value) error {
 			c.Default = plainLiteral(c.Default)
 			resolveTime(c)
 		}
+		if l, ok := v.Addr().Interface().(*sqlparser.Limit); ok {
+			boundLimit(l.Rowcount)
+			boundLimit(l.Offset)
+		}
 		for i := range v.NumField() {
 			if f := v.Field(i); f.CanSet() && mayHold(f.Type()) {
 				if err := rewriteIn(f); err != nil {
@@ -218,6 +224,18 @@ func callNode(name string, args ...sqlparser.Expr) *sqlparser.FuncExpr {
 }
 
 func textNode(s string) sqlparser.Expr { return sqlparser.NewStrVal([]byte(s)) }
+
+// boundLimit makes a LIMIT beyond BIGINT, which go-mysql-server reads as a negative one, the largest BIGINT: clients write
+// 18446744073709551615 for all rows.
+func boundLimit(e sqlparser.Expr) {
+	v, ok := e.(*sqlparser.SQLVal)
+	if !ok || v.Type != sqlparser.IntVal {
+		return
+	}
+	if n, err := strconv.ParseUint(string(v.Val), 10, 64); err == nil && n > math.MaxInt64/2 {
+		v.Val = strconv.AppendInt(nil, math.MaxInt64/2, 10) // an offset is added to it
+	}
+}
 
 // rewriteExpr gives the call that stands for an operator; other expressions stay.
 func rewriteExpr(e sqlparser.Expr) (sqlparser.Expr, error) {

@@ -193,5 +193,8 @@ func (b *builder) topN(ctx *sql.Context, n *plan.TopN, row sql.Row) (sql.RowIter
 	if err != nil {
 		return nil, err
 	}
-	return sorted(ctx, child, n.SortConditions, max(limit, 0), n.CalcFoundRows)
+	if limit < 0 { // more than a BIGINT holds: all
+		limit = -1
+	}
+	return sorted(ctx, child, n.SortConditions, limit, n.CalcFoundRows)
 }
