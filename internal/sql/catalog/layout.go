@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
@@ -14,6 +15,7 @@ const (
 	partCatalog = 0x00
 	partRows    = 0x01
 	partGarbage = 0x02
+	partNamed   = 0x03
 )
 
 func under(part byte, more ...byte) kv.Key {
@@ -52,6 +54,11 @@ func GarbageSpan() kv.Span { return span(under(partGarbage)) }
 func GarbageKey(table uint64, index uint32) kv.Key {
 	k := binary.BigEndian.AppendUint64(under(partGarbage), table)
 	return binary.BigEndian.AppendUint32(k, index)
+}
+
+// NamedLockKey is where the holder of a GET_LOCK is kept. Names are told apart without regard to case.
+func NamedLockKey(name string) kv.Key {
+	return under(partNamed, []byte(strings.ToLower(name))...)
 }
 
 // ParseGarbageKey reads what GarbageKey writes.

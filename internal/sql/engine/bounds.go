@@ -211,3 +211,22 @@ const (
 	beyond        // above all of them
 	between       // just above the value that was encoded
 )
+
+// asksNothing reports whether a lookup is of no value at all. The planner says so of each that has a NULL among its keys, also
+// where the condition is <=>, which NULLs satisfy.
+func asksNothing(lookup sql.IndexLookup) bool {
+	if !lookup.IsEmptyRange {
+		return false
+	}
+	rs, ok := lookup.Ranges.(sql.MySQLRangeCollection)
+	if !ok || len(rs) != 1 {
+		return true
+	}
+	for _, c := range rs[0] {
+		_, low := c.LowerBound.(sql.BelowNull)
+		if _, high := c.UpperBound.(sql.AboveNull); low && high { // = NULL; what the other columns say is encoded as always
+			return false
+		}
+	}
+	return true
+}

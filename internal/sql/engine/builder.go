@@ -27,12 +27,23 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	switch n := n.(type) {
 	case *plan.InsertInto:
 		b.insert(ctx, n)
+		if n.OnDupExprs.HasUpdates() {
+			return b.instead(ctx, row)(b.exactInsert(n))
+		}
 	case *plan.Update:
 		b.changes(ctx, n.Child)
+		return b.instead(ctx, row)(b.exactUpdate(ctx, n))
 	case *plan.DeleteFrom:
+		if joinDeletes(n) {
+			return b.instead(ctx, row)(b.deleteOnce(n))
+		}
 		if len(n.GetDeleteTargets()) == 1 {
 			b.changes(ctx, n.GetDeleteTargets()[0])
 		}
+	case *joinSource:
+		return b.joinSource(ctx, n, row)
+	case *exactTarget:
+		return b.e.gms.Analyzer.ExecBuilder.Build(ctx, n.node, row)
 	case *plan.Call:
 		if s, err := sessionOf(ctx); err == nil && n.Procedure.ExternalProc == nil {
 			if err := s.beginCall(ctx); err != nil {
@@ -46,15 +57,20 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	case *plan.Distinct:
 		return b.distinct(ctx, n, row)
 	case *plan.SetOp:
-		if n.SetOpType == plan.UnionType && n.Distinct {
-			return b.union(ctx, n, row)
-		}
+		return b.setOp(ctx, n, row)
+	case *plan.RecursiveCte:
+		return b.recursive(ctx, n, row)
 	case *plan.Sort:
 		return b.sort(ctx, n, row)
 	case *plan.TopN:
 		return b.topN(ctx, n, row)
 	case *plan.JoinNode:
+		if n.Op.IsRange() {
+			return b.instead(ctx, row)(withoutHeap(ctx, n))
+		}
 		return b.join(ctx, n, row)
+	case *plan.HashLookup:
+		return b.hashLookup(ctx, n, row)
 	case *plan.GroupBy:
 		if it, err := b.inPlace(ctx, n, row); it != nil || err != nil {
 			return it, err
@@ -97,10 +113,25 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	if n == nil {
 		return nil, nil
 	}
-	if g, ok := n.(*plan.GroupBy); ok && ownGroupBy(g) {
-		return b.groupBy(ctx, g, row)
+	switch n := n.(type) {
+	case *plan.GroupBy:
+		if ownGroupBy(n) {
+			return b.groupBy(ctx, n, row)
+		}
+	case *plan.Window:
+		return b.window(ctx, n, row)
 	}
 	return b.e.gms.Analyzer.ExecBuilder.Build(ctx, n, row)
+}
+
+// instead executes another node in the place of one; of none, the engine's own way.
+func (b *builder) instead(ctx *sql.Context, row sql.Row) func(sql.Node, error) (sql.RowIter, error) {
+	return func(n sql.Node, err error) (sql.RowIter, error) {
+		if n == nil || err != nil {
+			return nil, err
+		}
+		return b.e.gms.Analyzer.ExecBuilder.Build(ctx, n, row)
+	}
 }
 
 // withCheckedArithmetic returns the node with integer arithmetic that does not wrap around, or nil if it is as it should be
@@ -109,6 +140,9 @@ func withCheckedArithmetic(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	own := func() (sql.Node, error) {
 		if g, ok := n.(*plan.GroupBy); ok && ownGroupBy(g) {
 			return g, nil
+		}
+		if w, ok := n.(*plan.Window); ok {
+			return w, nil
 		}
 		return nil, nil
 	}
@@ -165,6 +199,11 @@ func (b *builder) insert(ctx *sql.Context, n *plan.InsertInto) {
 	s, err := sessionOf(ctx)
 	if err != nil {
 		return
+	}
+	if to, err := plan.GetInsertable(n.Destination); err == nil {
+		if t, ok := sql.GetUnderlyingTable(to).(*table); ok {
+			s.stmt.insertsInto(t)
+		}
 	}
 	if n.Ignore || n.IsReplace || n.OnDupExprs.HasUpdates() {
 		s.stmt.deferred, s.stmt.atCommit = false, false

@@ -116,7 +116,7 @@ func (s *setForm) value(sc *sql.Context, row datums, v literal) (rowcodec.Datum,
 
 func within62(n int64) bool { return n > math.MinInt64/2 && n < math.MaxInt64/2 }
 
-// write changes the row, if it is another one in the eyes of the columns' types.
+// write changes the row, if it is another one: texts by their bytes, other values in the eyes of their columns' types.
 func (f *updateForm) write(x *execution, sc *sql.Context, was, will datums) (changed int, err error) {
 	other := false
 	for i := range f.sets {
@@ -124,7 +124,7 @@ func (f *updateForm) write(x *execution, sc *sql.Context, was, will datums) (cha
 		if rowcodec.Equal(was[at], will[at]) {
 			continue
 		}
-		if was[at].IsNull() || will[at].IsNull() {
+		if was[at].IsNull() || will[at].IsNull() || f.l.columns[at].Kind == rowcodec.Text || f.l.columns[at].Kind == rowcodec.Bytes {
 			other = true
 			continue
 		}

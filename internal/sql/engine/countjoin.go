@@ -439,7 +439,7 @@ func (c *joinCounter) wanted(ctx *sql.Context, row sql.Row) ([]kv.Span, error) {
 
 func (c *joinCounter) looked(ctx *sql.Context, row sql.Row) (spans []kv.Span, err error) {
 	lookup, inRange, err := c.access.GetLookup(ctx, row)
-	if err != nil || !inRange || lookup.IsEmptyRange {
+	if err != nil || !inRange || asksNothing(lookup) {
 		return nil, err
 	}
 	rs, err := c.x.reaches(ctx, lookup)

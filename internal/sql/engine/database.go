@@ -187,7 +187,10 @@ func (d *database) RenameTable(ctx *sql.Context, from, to string) error {
 	}
 	desc := catalog.Clone(old)
 	desc.Name = to
-	return t.edit.PutTable(desc)
+	if err := t.edit.PutTable(desc); err != nil {
+		return err
+	}
+	return d.moveTriggers(ctx, from, to)
 }
 
 // GetCollation implements sql.CollatedDatabase.

@@ -167,7 +167,12 @@ func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
-	return e.insert(ctx, d, e.s.stmt.isGenerated(e.t.l, row))
+	generated := e.s.stmt.isGenerated(e.t.l, row)
+	if err := e.insert(ctx, d, generated); err != nil {
+		return err
+	}
+	e.s.stmt.noteInserted(ctx, e.t.l, row, generated)
+	return nil
 }
 
 // insert adds a row. generated: the node has given it its AUTO_INCREMENT value.
@@ -191,6 +196,9 @@ func (e *editor) Delete(ctx *sql.Context, row sql.Row) error {
 	d, err := e.old(ctx, row)
 	if err != nil {
 		return err
+	}
+	if e.s.stmt.counts.table == e.t.l.desc.ID {
+		e.s.stmt.counts.deleted++
 	}
 	return e.remove(d)
 }
@@ -262,7 +270,15 @@ func (e *editor) Update(ctx *sql.Context, old, new sql.Row) error {
 	if err != nil {
 		return err
 	}
-	return e.replace(ctx, was, will)
+	if err := e.replace(ctx, was, will); err != nil {
+		return err
+	}
+	if c := &e.s.stmt.counts; c.table == e.t.l.desc.ID && e.t.l.autoInc >= 0 && e.t.l.content(was) != e.t.l.content(will) {
+		if v, in, err := sqlUint64(ctx, new[e.t.l.autoInc]); err == nil && in {
+			c.given = v
+		}
+	}
+	return nil
 }
 
 // replace puts a row into the place of another one.

@@ -187,6 +187,8 @@ var once sync.Once
 
 func setupProcess() {
 	addVariables()
+	addWindowFunctions()
+	addProcessRules()
 	setupInformationSchema()
 	for _, c := range plan.DescribeSchema { // of EXPLAIN: any may be NULL
 		c.Nullable = true

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/iters"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
@@ -88,7 +87,9 @@ func (k *rowKey) add(ctx *sql.Context, v any, weigh func(dst, text []byte) []byt
 	case []byte:
 		text('s', v)
 	case bool:
-		text('n', strconv.AppendBool(nil, v))
+		if text('n', []byte{'0'}); v {
+			k.buf[len(k.buf)-1] = '1'
+		}
 	case float32:
 		k.number(float64(v))
 	case float64:
@@ -178,39 +179,6 @@ func (b *builder) distinct(ctx *sql.Context, n *plan.Distinct, row sql.Row) (sql
 		return newDistinct(it, expressionTypes(ctx, on), on), nil
 	}
 	return newDistinct(it, schemaTypes(n.Child.Schema(ctx)), nil), nil
-}
-
-// union is UNION without ALL; INTERSECT and EXCEPT stay with the engine.
-func (b *builder) union(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sql.RowIter, error) {
-	build := b.e.gms.Analyzer.ExecBuilder.Build
-	left, err := build(ctx, n.Left(), row)
-	if err != nil {
-		return nil, err
-	}
-	var it sql.RowIter = &iters.UnionIter{Cur: left, NextIter: func(ctx *sql.Context) (sql.RowIter, error) { return build(ctx, n.Right(), row) }}
-	it = newDistinct(it, schemaTypes(n.Schema(ctx)), nil)
-	if n.Offset != nil {
-		skip, err := iters.GetInt64Value(ctx, n.Offset)
-		if err != nil {
-			return nil, err
-		}
-		it = &skipIter{RowIter: it, skip: skip}
-	}
-	limit := int64(-1)
-	if n.Limit != nil {
-		if limit, err = iters.GetInt64Value(ctx, n.Limit); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case limit >= 0 && len(n.SortConditions) > 0:
-		it = iters.NewTopRowsIter(n.SortConditions, limit, false, it)
-	case limit >= 0:
-		it = &iters.LimitIter{Limit: limit, ChildIter: it}
-	case len(n.SortConditions) > 0:
-		it = iters.NewSortIter(n.SortConditions, it)
-	}
-	return it, nil
 }
 
 type skipIter struct {

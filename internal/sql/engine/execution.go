@@ -29,6 +29,7 @@ type execution struct {
 	kind    statementKind
 	asOf    *txn.Past
 	query   string // the statement alone
+	ast     sqlparser.Statement
 	repeats txn.Repeats
 	// lockUntil is how long the statement waits for locks, over all its attempts.
 	lockUntil time.Time
@@ -50,7 +51,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if x.own != nil && x.own.answer != nil {
 		return remainder, x.answerOwn(sc, r, remainder)
 	}
-	x.kind, x.more, x.query = kindOfStatement(stmt), remainder != "", r.query
+	x.kind, x.more, x.query, x.ast = kindOfStatement(stmt), remainder != "", r.query, stmt
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
@@ -370,7 +371,9 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 			continue
 		}
 		if types.IsOkResult(row) {
-			x.out.ok(row[0].(types.OkResult))
+			r := row[0].(types.OkResult)
+			x.countAsMySQL(sc, &r)
+			x.out.ok(r)
 			continue
 		}
 		values, err := sending.values(sc, row)

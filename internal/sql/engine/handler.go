@@ -269,7 +269,7 @@ func rewrite(query string) string {
 	query = plainComments(query)
 	query = modeAndSnapshot.ReplaceAllString(query, "$1$2$3")
 	query = localMode.ReplaceAllString(query, "${1}session$2")
-	return forShare(query, false)
+	return forShare(keepLikeEscapes(query), false)
 }
 
 // parse parses the next statement of the request. An error of the parser is left to the engine, which words it.
@@ -280,6 +280,7 @@ func (x *execution) parse(sc *sql.Context, r *request) (stmt sqlparser.Statement
 	}
 	r.query = rewrite(r.query)
 	if prepared, ok := x.s.GetPreparedQuery(sql.RemoveSpaceAndDelimiter(r.query, ';')); ok && !r.multi {
+		x.h.e.reshape(sc, prepared)
 		return prepared, ""
 	}
 	if own, behind := findOwn(r.query); own != nil {
@@ -322,6 +323,7 @@ func (x *execution) parse(sc *sql.Context, r *request) (stmt sqlparser.Statement
 	if err != nil {
 		return nil, rest
 	}
+	x.h.e.reshape(sc, stmt)
 	return stmt, rest
 }
 

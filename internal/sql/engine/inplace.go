@@ -115,7 +115,7 @@ func (src *source) spans(ctx *sql.Context) (x *indexLayout, spans []kv.Span, who
 	if err != nil {
 		return nil, nil, false, false, err
 	}
-	if inRange && !lookup.IsEmptyRange {
+	if inRange && !asksNothing(lookup) {
 		rs, err := x.reaches(ctx, lookup)
 		if err != nil {
 			return nil, nil, false, false, err

@@ -32,7 +32,7 @@ func TestUncertainAfterRowsWereSent(t *testing.T) {
 	c.waitReplicated()
 	a, b := c.nodes[0], c.nodes[1]
 	a.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT, pad VARCHAR(5000))",
-		"INSERT INTO d.t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT i, 0, REPEAT('x', 3000) FROM n",
+		"SET cte_max_recursion_depth = 10000; INSERT INTO d.t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT i, 0, REPEAT('x', 3000) FROM n",
 		"CALL longitude_split('d.t', 'PRIMARY', 1001)", "CALL longitude_move_lease('d.t', 'PRIMARY', 1001, 2)")
 	write = func() { b.exec("BEGIN", "UPDATE d.t SET n = n + 1 WHERE id IN (1, 2000)", "COMMIT") }
 	b.root.SetMaxOpenConns(1)

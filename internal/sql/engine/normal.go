@@ -109,6 +109,9 @@ func (s *scratch) quoted(q string) int {
 				return -1
 			}
 			if d := sqltypes.SQLDecodeMap[q[i]]; d == sqltypes.DontEscape {
+				if q[i] == '_' || q[i] == '%' { // as in keepLikeEscapes
+					s.decoded = append(s.decoded, '\\')
+				}
 				s.decoded = append(s.decoded, q[i])
 			} else {
 				s.decoded = append(s.decoded, d)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -144,6 +145,27 @@ func (d *database) DropStoredProcedure(ctx *sql.Context, name string) error {
 		desc.Procedures = slices.DeleteFunc(desc.Procedures, func(p catalog.Procedure) bool { return strings.EqualFold(p.Name, name) })
 		if len(desc.Procedures) == n {
 			return sql.ErrStoredProcedureDoesNotExist.New(name)
+		}
+		return nil
+	})
+}
+
+// triggerTable finds the table of a CREATE TRIGGER: what stands before it, its database if that is named, its name, and the rest.
+var triggerTable = regexp.MustCompile("(?is)^(\\s*CREATE\\s.*?\\bTRIGGER\\s.*?\\b(?:BEFORE|AFTER)\\s+(?:INSERT|UPDATE|DELETE)\\s+ON\\s+)" +
+	"((?:`[^`]+`|[\\w$]+)\\s*\\.\\s*)?(`[^`]+`|[\\w$]+)(\\s+FOR\\s+EACH\\s+ROW\\b.*)$")
+
+// moveTriggers has the triggers of a table follow it to its new name. Which table a trigger is for stands in its text alone.
+func (d *database) moveTriggers(ctx *sql.Context, from, to string) error {
+	_, desc, err := d.desc(ctx)
+	if err != nil || len(desc.Triggers) == 0 {
+		return err
+	}
+	return d.change(ctx, func(desc *catalog.Database) error {
+		for i := range desc.Triggers {
+			m := triggerTable.FindStringSubmatch(desc.Triggers[i].Create)
+			if m != nil && strings.EqualFold(strings.Trim(m[3], "`"), from) {
+				desc.Triggers[i].Create = m[1] + m[2] + "`" + to + "`" + m[4]
+			}
 		}
 		return nil
 	})

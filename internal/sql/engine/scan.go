@@ -39,7 +39,7 @@ func (t *table) allRows(ctx *sql.Context) (sql.RowIter, error) {
 // lookupRows reads what a lookup asks for.
 func (t *table) lookupRows(ctx *sql.Context, lookup sql.IndexLookup) (sql.RowIter, error) {
 	i, ok := lookup.Index.(*index)
-	if !ok || lookup.IsEmptyRange {
+	if !ok || asksNothing(lookup) {
 		return sql.RowsToRowIter(), nil
 	}
 	x := t.l.indexByName(i.ID())

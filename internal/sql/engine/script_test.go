@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 }
 
 // keyText is a key of the key-value store, which depends on what was created before.
-var keyText = regexp.MustCompile(`\\x04\\x01[^\t\n",)]*`)
+var keyText = regexp.MustCompile(`\\x04\\x01(?:[^\t\n",)]|\)\\x)*`)
 
 // stage is where a script runs, and how.
 type stage struct {

@@ -26,6 +26,7 @@ type Session struct {
 	watched *watchedTx
 	// calls are the procedures under way, the innermost last.
 	calls []call
+	named namedLocks
 
 	// lockedTables: LOCK TABLES has been said, and not taken back.
 	lockedTables bool
@@ -161,6 +162,7 @@ func (s *Session) SessionEnd() {
 	s.e.sessions.remove(s)
 	s.running.close()
 	s.unwatch()
+	s.endNamedLocks()
 }
 
 // CommandBegin implements sql.LifecycleAwareSession.

@@ -45,6 +45,7 @@ type statement struct {
 	flags       *sql.QueryFlags // what go-mysql-server has found out about the statement
 	explainJSON bool            // EXPLAIN FORMAT=JSON
 	tookFile    bool            // the client has sent the file of LOAD DATA LOCAL: it is not asked for it again
+	counts      changeCounts
 }
 
 // rememberRowID notes under which row id a row of a keyless table was read: an update or a delete names the row by its

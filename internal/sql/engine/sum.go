@@ -33,7 +33,10 @@ func exactAggregate(name string) (sql.Function, bool) {
 	if f := aggregates[name]; f != nil {
 		return sql.Function1{Name: name, Fn: func(_ *sql.Context, e sql.Expression) sql.Expression { return f(e) }}, true
 	}
-	return nil, false
+	if f, ok := lockFunctionOf(name); ok {
+		return f, true
+	}
+	return windowFunctionOf(name)
 }
 
 // exactDecimals is the precision that intermediate results have.
@@ -90,6 +93,14 @@ func (s *exactSum) WithWindow(ctx *sql.Context, w *sql.WindowDefinition) sql.Win
 	return &exactSum{s.Sum.WithWindow(ctx, w).(*aggregation.Sum)}
 }
 
+// String implements sql.Expression.
+func (s *exactSum) String() string {
+	if w := s.Window(); w != nil {
+		return "sum(" + s.Child.String() + ") " + windowText(w)
+	}
+	return s.Sum.String()
+}
+
 // WithId implements sql.IdExpression.
 func (s *exactSum) WithId(id sql.ColumnId) sql.IdExpression {
 	return &exactSum{s.Sum.WithId(id).(*aggregation.Sum)}
@@ -103,16 +114,6 @@ func (s *exactSum) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
 		return aggregation.NewSumBuffer(&argument{child: child, as: asDouble}), err
 	}
 	return &exactBuffer{child: exactArgument(ctx, child), total: t.(sql.DecimalType)}, nil
-}
-
-// NewWindowFunction implements sql.WindowAdaptableExpression.
-func (s *exactSum) NewWindowFunction(ctx *sql.Context) (sql.WindowFunction, error) {
-	t, ok := exactType(s.Child.Type(ctx), 0)
-	if !ok {
-		return aggregation.NewSum(&argument{child: s.Child, as: asDouble}).WithWindow(ctx, s.Window()).NewWindowFunction(ctx)
-	}
-	w, err := s.Sum.NewWindowFunction(ctx)
-	return &exactWindow{WindowFunction: w, child: exactArgument(ctx, s.Child), total: t.(sql.DecimalType)}, err
 }
 
 type exactAvg struct{ *aggregation.Avg }
@@ -139,6 +140,14 @@ func (a *exactAvg) WithWindow(ctx *sql.Context, w *sql.WindowDefinition) sql.Win
 	return &exactAvg{a.Avg.WithWindow(ctx, w).(*aggregation.Avg)}
 }
 
+// String implements sql.Expression.
+func (a *exactAvg) String() string {
+	if w := a.Window(); w != nil {
+		return "avg(" + a.Child.String() + ") " + windowText(w)
+	}
+	return a.Avg.String()
+}
+
 // WithId implements sql.IdExpression.
 func (a *exactAvg) WithId(id sql.ColumnId) sql.IdExpression {
 	return &exactAvg{a.Avg.WithId(id).(*aggregation.Avg)}
@@ -152,16 +161,6 @@ func (a *exactAvg) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
 		return aggregation.NewAvgBuffer(&argument{child: child, as: asDouble}), err
 	}
 	return &exactBuffer{child: exactArgument(ctx, child), average: t.(sql.DecimalType)}, nil
-}
-
-// NewWindowFunction implements sql.WindowAdaptableExpression.
-func (a *exactAvg) NewWindowFunction(ctx *sql.Context) (sql.WindowFunction, error) {
-	t, ok := exactType(a.Child.Type(ctx), 4)
-	if !ok {
-		return aggregation.NewAvg(&argument{child: a.Child, as: asDouble}).WithWindow(ctx, a.Window()).NewWindowFunction(ctx)
-	}
-	w, err := a.Avg.NewWindowFunction(ctx)
-	return &exactWindow{WindowFunction: w, child: exactArgument(ctx, a.Child), average: t.(sql.DecimalType)}, err
 }
 
 // exactArgument is the argument of an exact sum: a field that holds integers as it is, anything else as a decimal with all of its
@@ -222,28 +221,23 @@ func (b *exactBuffer) Eval(*sql.Context) (any, error) {
 	return out, err
 }
 
+// Remove implements remover.
+func (b *exactBuffer) Remove(ctx *sql.Context, row sql.Row) error {
+	v, err := b.child.Eval(ctx, row)
+	if v == nil || err != nil {
+		return err
+	}
+	d, _, err := types.InternalDecimalType.Convert(ctx, v)
+	if err != nil {
+		return err
+	}
+	if b.count--; b.count == 0 {
+		b.sum = apd.Decimal{}
+		return nil
+	}
+	_, err = exactDecimals.Sub(&b.sum, &b.sum, d.(*apd.Decimal))
+	return err
+}
+
 // Dispose implements sql.Disposable.
 func (b *exactBuffer) Dispose(*sql.Context) {}
-
-// exactWindow computes each frame by itself.
-type exactWindow struct {
-	sql.WindowFunction // for its framer
-	child              sql.Expression
-	total, average     sql.DecimalType
-}
-
-// StartPartition implements sql.WindowFunction.
-func (w *exactWindow) StartPartition(*sql.Context, sql.WindowInterval, sql.WindowBuffer) error {
-	return nil
-}
-
-// Compute implements sql.WindowFunction.
-func (w *exactWindow) Compute(ctx *sql.Context, frame sql.WindowInterval, rows sql.WindowBuffer) (any, error) {
-	b := &exactBuffer{child: w.child, total: w.total, average: w.average}
-	for i := frame.Start; i < frame.End; i++ {
-		if err := b.Update(ctx, rows[i]); err != nil {
-			return nil, err
-		}
-	}
-	return b.Eval(ctx)
-}

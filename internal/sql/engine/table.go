@@ -101,6 +101,13 @@ func (t *table) WithProjections(ctx *sql.Context, names []string) (sql.Table, er
 	return &n, nil
 }
 
+// whole is the table with all its columns.
+func (t *table) whole() *table {
+	n := *t
+	n.names, n.columns, n.schema = nil, nil, copySchema(t.l.schema.Schema)
+	return &n
+}
+
 // Projections implements sql.ProjectedTable.
 func (t *table) Projections() []string { return t.names }
 

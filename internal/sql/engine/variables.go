@@ -66,6 +66,11 @@ func addVariables() {
 		Name: packetVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemIntType(packetVariable, 1024, 1<<30, false), Default: int64(maxPacket),
 	}})
+	// A merge join compares its sorted inputs by tuples of which one column may be NULL, and then loses rows (rowexec/merge_join.go).
+	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&sql.MysqlSystemVariable{
+		Name: sql.DisableMergeJoin, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemBoolType(sql.DisableMergeJoin), Default: int8(1),
+	}})
 	sql.SystemVariables.AddSystemVariables(pastVariables())
 	sql.SystemVariables.AddSystemVariables(isolationVariables())
 	sql.SystemVariables.AddSystemVariables(clientVariables())

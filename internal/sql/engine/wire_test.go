@@ -118,7 +118,7 @@ func TestLargeResult(t *testing.T) {
 	s := c.nodes[0]
 	s.root.SetMaxOpenConns(1)
 	s.exec("CREATE DATABASE d", "USE d", "CREATE TABLE t (id INT PRIMARY KEY, pad VARCHAR(200))",
-		"INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, REPEAT('x', 100) FROM n")
+		"SET cte_max_recursion_depth = 10000", "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, REPEAT('x', 100) FROM n")
 	if got := s.query("SELECT id FROM t ORDER BY id"); len(got) != 5000 || got[4999] != "5000" {
 		t.Errorf("%d rows", len(got))
 	}
