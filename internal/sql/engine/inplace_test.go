@@ -117,7 +117,7 @@ func value(r *rand.Rand, column string) string {
 	pick := func(vs ...string) string { return vs[r.Intn(len(vs))] }
 	switch column {
 	case "title", "k":
-		return "'" + pick("a", "A", "á", "b", "B", "ab", "aB", "a ", "", "ß", "ss", "世") + "'"
+		return "'" + pick("a", "A", "á", "b", "B", "ab", "aB", "a ", "", "ß", "st", "世") + "'"
 	case "n":
 		return pick("0", "-1.5", "1.50", "2.25", "-0.01", "100000")
 	case "b":

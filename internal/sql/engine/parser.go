@@ -199,6 +199,9 @@ func rewriteIn(v reflect.Value) error {
 			c.Default = plainLiteral(c.Default)
 			resolveTime(c)
 		}
+		if u, ok := v.Addr().Interface().(*sqlparser.SetOp); ok {
+			nameOrder(u)
+		}
 		if l, ok := v.Addr().Interface().(*sqlparser.Limit); ok {
 			boundLimit(l.Rowcount)
 			boundLimit(l.Offset)

@@ -4,7 +4,9 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
@@ -82,6 +84,11 @@ func wireValue(ctx *sql.Context, t sql.Type, v any) (sqltypes.Value, error) {
 	case float32:
 		if t.Type() == sqltypes.Float32 {
 			return sqltypes.MakeTrusted(sqltypes.Float32, []byte(number.FormatFloat(v))), nil
+		}
+	case *apd.Decimal:
+		// The type that go-mysql-server gives to decimals of which it knows no digits: 30 of them are not meant.
+		if t == sql.Type(types.InternalDecimalType) {
+			return sqltypes.MakeTrusted(sqltypes.Decimal, []byte(number.Text(number.Reduce(v)))), nil
 		}
 	}
 	return t.SQL(ctx, nil, v)
