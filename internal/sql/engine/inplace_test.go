@@ -201,7 +201,7 @@ func TestCountedInPlace(t *testing.T) {
 }
 
 // folded is what several originals of a text that the collation takes for equal have in common.
-var folded = strings.NewReplacer("A", "a", "á", "a", "B", "b")
+var folded = strings.NewReplacer("ß", "ss", "A", "a", "á", "a", "B", "b")
 
 func compareInPlace(t *testing.T, s *member, conn *sql.Conn, when string) {
 	t.Helper()
