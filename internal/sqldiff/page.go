@@ -137,9 +137,33 @@ rows, types of columns, affected rows, warnings, error codes and, after each cha
 			b.WriteString("Nothing.\n")
 		}
 	}
-	section("Known to be wrong here", func(e *Entry) bool { return e.Ours })
+	b.WriteString("\n## Known to be wrong here\n\nEach line is a cause, shown by the smallest statement that was found; tables `t0`, `t1` are generated ones.\n")
+	for _, h := range []struct{ harm, title string }{{"died", "The connection ends"}, {"no answer", "No answer"}, {"state", "Other rows are stored"}, {"rows", "Other rows"},
+		{"accepted", "An answer instead of an error"}, {"refused", "An error instead of an answer"}, {"affected", "Another number of affected rows"},
+		{"form", "The same values in another form, or other descriptions of tables"}, {"error code", "Another error code"}, {"", "The rest"}} {
+		any := false
+		for _, e := range l.Entries {
+			if e.Ours && e.harm() == h.harm {
+				if !any {
+					b.WriteString("\n### " + h.title + "\n\n")
+				}
+				any = true
+				fmt.Fprintf(&b, "* %s\n", e.Reason)
+			}
+		}
+	}
 	section("No fault: where the reference is not MySQL 8, or an answer is not determinate", func(e *Entry) bool { return !e.Ours && !e.Maria })
 	section("Where MariaDB differs from MySQL", func(e *Entry) bool { return !e.Ours && e.Maria })
 	b.WriteString("\nThe lists are `internal/sqldiff/testdata/known.txt` and `internal/sqldiff/testdata/differs.txt`; they may only shrink.\n")
 	return b.String()
+}
+
+// harm is the harm that the entry's pattern begins with; "" for the least.
+func (e *Entry) harm() string {
+	for _, h := range harmNames[Died:ColumnType] {
+		if strings.HasPrefix(e.Pattern.String(), "^"+h) {
+			return h
+		}
+	}
+	return ""
 }

@@ -20,7 +20,7 @@ type side struct {
 	prepared bool     // statements are executed by the binary protocol
 	repeat   int      // how often a statement that changes nothing is executed; the last answer counts
 	inTxn    bool     // each statement is executed within a transaction
-	keyless  bool     // tables have no keys besides the primary one
+	keyless  bool     // tables have no indexes besides the primary and the unique keys
 	split    bool     // tables are split after they are filled, and the parts' leases moved
 }
 
@@ -220,8 +220,8 @@ func (p *pair) create(s *Schema, report func(sql string, d *Diff)) error {
 func (p *pair) createTable(t *Table) *Diff {
 	create := func(s *side) *Answer {
 		one := *t
-		if s.keyless {
-			one.Keys = nil
+		if s.keyless { // unique keys and checks refuse rows: they stay
+			one.Keys = slices.DeleteFunc(slices.Clone(t.Keys), func(k string) bool { return strings.HasPrefix(k, "KEY ") })
 		}
 		return s.query(one.Create())
 	}
