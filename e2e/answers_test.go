@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,6 +69,6 @@ func TestRecordedAnswers(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(answersDir, "failing.txt"), []byte(strings.Join(failing, "\n")+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		t.Fatal(fmt.Sprintf("failing.txt has %d statements now", len(failing)))
+		t.Fatalf("failing.txt has %d statements now", len(failing))
 	}
 }

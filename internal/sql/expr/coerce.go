@@ -5,7 +5,6 @@ package expr
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -127,12 +126,4 @@ func ToText(env *Env, v Value) (string, error) {
 		return jsonToText(env, v)
 	}
 	return "", Errorf(1210, "HY000", "Incorrect arguments: a value that is no text")
-}
-
-// zeroPadded is a number as a column with ZEROFILL shows it.
-func zeroPadded(s string, width int) string {
-	if n := width - len(s); n > 0 {
-		return strings.Repeat("0", n) + s
-	}
-	return s
 }

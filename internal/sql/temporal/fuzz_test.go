@@ -108,8 +108,8 @@ func FuzzArithmetic(f *testing.F) {
 		d.AddTime(Duration(by).trim())
 		ExtractDate(u, d, 0)
 		MakeDate(n, by)
-		PeriodAdd(n, by)
-		SecToTime(by, 0, 0)
+		_ = PeriodAdd(n, by)
+		_, _ = SecToTime(by, 0, 0)
 		MakeTime(n, false, by, 0, 0, 0)
 		FromDayNumber(int(by))
 		zones := []Zone{{}, FixedZone(-50340)}
