@@ -195,6 +195,7 @@ func setupProcess() {
 	}
 	quietLogs()
 	setupDocuments()
+	extendBuiltIns()
 	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, analyzer.Rule{Id: fullRulesID, Apply: fullRules})
 	analyzer.OnceAfterAll = append(analyzer.OnceAfterAll, analyzer.Rule{Id: fusePlanID, Apply: fusePlan}, analyzer.Rule{Id: storePlanID, Apply: storePlan})
 }

@@ -278,7 +278,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		x.keep()
 		return err
 	}
-	if err := x.drain(sc, schema, iter); err != nil && (interrupted(sc) == nil || !onlySleeps(stmt)) {
+	if err := x.drain(sc, schema, iter); err != nil && (interrupted(sc) == nil || !onlySleeps(stmt) || x.h.e.draining.Load()) {
 		return err
 	} else if err != nil {
 		x.out.rows = append(x.out.rows, []sqltypes.Value{sqltypes.MakeTrusted(x.out.fields[0].Type, []byte("1"))})

@@ -143,6 +143,9 @@ func hostType(t expr.Type) sql.Type {
 	case expr.DoubleType:
 		return types.Float64
 	case expr.DecimalType:
+		if t.Length == 65 && t.Scale == 30 { // see wireValue
+			return types.InternalDecimalType
+		}
 		if d, err := types.CreateDecimalType(uint8(min(t.Length, 65)), uint8(min(t.Scale, 30))); err == nil {
 			return d
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"github.com/longitude-db/longitude/internal/sql/expr"
@@ -23,9 +24,33 @@ func (p *provider) Function(_ *sql.Context, _, name string) (sql.Function, bool)
 		bounded, ok := boundedFunctions[name]
 		return bounded, ok
 	}
+	return ownFunction(name), true
+}
+
+// ownFunction is one that package expr evaluates.
+func ownFunction(name string) sql.Function {
 	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 		return newCall(ctx, name, args)
-	}}, true
+	}}
+}
+
+// extendBuiltIns puts what package expr knows among go-mysql-server's own functions, which are all that it looks at when it resolves the
+// generated columns of a table with foreign keys (rowexec/ddl.go, storedGeneratedColumnReferences): there is no provider to ask.
+func extendBuiltIns() {
+	at := map[string]int{}
+	for i, f := range function.BuiltIns {
+		at[f.FunctionName()] = i
+	}
+	for _, name := range expr.Names() {
+		if hostFunctions[name] {
+			continue
+		}
+		if i, ok := at[name]; ok {
+			function.BuiltIns[i] = ownFunction(name)
+		} else {
+			function.BuiltIns = append(function.BuiltIns, ownFunction(name))
+		}
+	}
 }
 
 // hostFunctions are left to go-mysql-server although package expr has functions of these names: its planner looks for them by
