@@ -19,8 +19,9 @@ import (
 //
 //	O1  An outer join whose inner side must not be NULL, because a condition above is true of no NULL (here y.v <> z.d), is an
 //	    inner join. The two give the same rows, and inner joins are reordered freely and rightly.
-//	O2  A condition of an inner join that mentions the inner side of an outer join, or one side of its own join only, is evaluated
-//	    on the joined rows if there is an outer, semi or anti join below: σ(a ⋈ b) is a ⋈ b with the condition.
+//	O2  A condition of an inner join that mentions the inner side of an outer join below it is evaluated on the joined rows:
+//	    σ(a ⋈ b) is a ⋈ b with the condition. So is one that mentions one side of its own join only, if there is an outer, semi or
+//	    anti join anywhere in the tree.
 //	O3  What O2 lifts goes up to the place above which rows could be lost or made up: the right side of an outer, semi or anti
 //	    join, or the top. So do filters between joins.
 //
@@ -55,7 +56,7 @@ func prepareJoins(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentit
 		if err != nil {
 			return n, transform.SameTree, err
 		}
-		l := lifter{}
+		l := lifter{mixed: mixedJoins(simple)}
 		out, err := l.join(ctx, simple)
 		if err != nil || simple == n && !l.lifted {
 			return n, transform.SameTree, err
@@ -254,6 +255,7 @@ type lifter struct {
 	lifted     bool
 	conditions []sql.Expression // on their way up
 	partial    bool             // there is an outer, semi or anti join below
+	mixed      bool             // there is one in the tree
 	inner      sql.ColSet       // the columns of the inner sides of those
 }
 
@@ -290,7 +292,7 @@ func (l *lifter) join(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	if j.Op == plan.JoinTypeInner || j.Op == plan.JoinTypeCross {
 		right, err = l.join(ctx, right)
 	} else {
-		var below lifter
+		below := lifter{mixed: mixedJoins(right)}
 		if right, err = below.join(ctx, right); err == nil {
 			right = below.filtered(ctx, right)
 		}
@@ -301,7 +303,7 @@ func (l *lifter) join(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 		return nil, err
 	}
 	cond, op := j.Filter, j.Op
-	if op == plan.JoinTypeInner && l.partial && cond != nil {
+	if op == plan.JoinTypeInner && (l.partial || l.mixed) && cond != nil {
 		var stays []sql.Expression
 		lc, rc := tableColumns(j.Left()), tableColumns(j.Right())
 		for _, c := range expression.SplitConjunction(ctx, cond) {
@@ -320,6 +322,17 @@ func (l *lifter) join(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 		return n, nil
 	}
 	return plan.NewJoin(ctx, left, right, op, cond).WithComment(j.Comment()), nil
+}
+
+// mixedJoins reports whether a tree has joins that are not inner ones.
+func mixedJoins(n sql.Node) bool {
+	switch x := n.(type) {
+	case *plan.Filter:
+		return mixedJoins(x.Child)
+	case *plan.JoinNode:
+		return x.Op != plan.JoinTypeInner && x.Op != plan.JoinTypeCross || mixedJoins(x.Left()) || mixedJoins(x.Right())
+	}
+	return false
 }
 
 // isJoin reports whether there is a join behind filters.
