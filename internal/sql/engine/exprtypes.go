@@ -180,6 +180,16 @@ func hostType(t expr.Type) sql.Type {
 	return types.LongText
 }
 
+// resultType is the type of what an expression gives. That of a CAST to DECIMAL(65,30) is meant as it is written (see wireValue).
+func resultType(e sql.Expression, t expr.Type) sql.Type {
+	if s, ok := e.(*scalar); ok && s.name == "cast" && t.Name == expr.DecimalType {
+		if d, err := types.CreateDecimalType(uint8(t.Length), uint8(t.Scale)); err == nil {
+			return d
+		}
+	}
+	return hostType(t)
+}
+
 func pick(unsigned bool, u, s sql.Type) sql.Type {
 	if unsigned {
 		return u

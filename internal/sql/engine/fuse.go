@@ -64,7 +64,7 @@ func fuse(ctx *sql.Context, e sql.Expression) (sql.Expression, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	return &fused{Expression: inner, node: n, t: hostType(n.Type())}, true, nil
+	return &fused{Expression: inner, node: n, t: resultType(inner, n.Type())}, true, nil
 }
 
 // ours reports whether package expr evaluates an expression.

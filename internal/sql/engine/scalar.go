@@ -45,7 +45,7 @@ func (s *scalar) build(ctx *sql.Context) (expr.Node, error) {
 	if err != nil {
 		return nil, clientSide(err)
 	}
-	s.node, s.t = n, hostType(n.Type())
+	s.node, s.t = n, resultType(s, n.Type())
 	return n, nil
 }
 
