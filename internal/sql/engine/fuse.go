@@ -35,11 +35,24 @@ func (f *fused) Type(*sql.Context) sql.Type { return f.t }
 // WithChildren implements sql.Expression.
 func (f *fused) WithChildren(ctx *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
 	e, err := f.Expression.WithChildren(ctx, cs...)
-	if err != nil {
-		return nil, err
+	if err != nil || onlyShown(ctx, e) {
+		return e, err
 	}
 	n, _, err := fuse(ctx, e)
 	return n, err
+}
+
+// onlyShown reports whether an expression is only for its text: go-mysql-server puts something that cannot be evaluated in place of the
+// subqueries when it names a column (plan/str_expr.go).
+func onlyShown(ctx *sql.Context, e sql.Expression) bool {
+	return transform.InspectExpr(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		s, ok := e.(*plan.Subquery)
+		if !ok {
+			return false
+		}
+		_, shown := s.Query.(*plan.StrExpr)
+		return shown
+	})
 }
 
 // CollationCoercibility implements sql.CollationCoercible.
