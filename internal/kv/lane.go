@@ -54,7 +54,7 @@ func (m *RaftMessage) Lane() Lane {
 	return Bulk
 }
 
-// Patient reports whether a message can wait for others to the same node: it is a heartbeat, or the answer to one. Ranges that nobody
+// Patient reports whether a message can wait for others to the same node: it is a heartbeat, or the answer to one. Ranges without
 // writes send nothing else.
 func (m *RaftMessage) Patient() bool {
 	if len(m.Data) < 2 || m.Data[0] != 1<<3 {

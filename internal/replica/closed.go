@@ -139,8 +139,8 @@ func (r *Replica) close(ts clock.Timestamp) (kv.ClosedRange, bool) {
 }
 
 // closeUnder is what follows under a lease. The lease may end meanwhile, and its end gives up commands whose outcome is not known
-// (proposals.failAll): their floors go although they may still land. The lease is taken away before that, so that whoever did not
-// see the floors sees here that it is gone.
+// (proposals.failAll): their floors go although they may still land. The lease is taken away before that, so that a caller that did
+// not see the floors sees here that it is gone.
 func (r *Replica) closeUnder(view *leaseView, ts clock.Timestamp) (kv.ClosedRange, bool) {
 	r.reads.Raise(ts) // 2
 	ts = r.closing.close(ts)

@@ -330,7 +330,7 @@ func FuzzCompare(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id uint16, a, b string) {
 		c, err := ByID(id)
 		if err != nil {
-			t.Skip()
+			return // no collation has this id
 		}
 		checkPair(t, c, seed, a, b)
 		c.Upper(c.Lower(a))

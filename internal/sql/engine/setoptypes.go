@@ -110,9 +110,3 @@ func (s *side) node(ctx *sql.Context) sql.Node {
 	}
 	return plan.NewProject(ctx, es, s.below)
 }
-
-// fullRules changes nothing. go-mysql-server plans a SELECT of one table by a list of rules of its own
-// (analyzer/node_batches.go), in which our last one is not, unless there is a rule of ours in another list.
-func fullRules(_ *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-	return n, transform.SameTree, nil
-}

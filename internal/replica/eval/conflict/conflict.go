@@ -40,8 +40,8 @@ type Options struct {
 	// Resolve makes intents of this range go, as the status says. It may block, and takes the latches itself. With spans it may
 	// leave a part.
 	Resolve func(*kv.ResolveRequest) error
-	// Behind is told of many intents in these spans that a read has read through: nobody may be about to resolve them. coord
-	// is the process that should. It does not block. Nil: nobody is told.
+	// Behind is told of many intents in these spans that a read has read through: perhaps no other process resolves them. coord
+	// is the process that should. It does not block. Nil: no process is told.
 	Behind func(q *kv.ResolveRequest, coord kv.Process)
 
 	// First is the wait before the first push; default 5 ms. Shorter: more pushes that were not needed. Longer: more
