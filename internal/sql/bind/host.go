@@ -1,0 +1,63 @@
+package bind
+
+import (
+	"errors"
+
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/rel"
+)
+
+// Host is what a statement is bound against: the catalog as the statement sees it, and the session.
+type Host interface {
+	// Relation finds a table or a view; database "" is the current one. The error is MySQL's (1146, 1049, 1046).
+	Relation(database, name string) (Relation, error)
+	// Database is the current one.
+	Database() string
+	// Settings are what the session decides about names and types.
+	Settings() Settings
+	// Function makes a call of a function that package expr does not know; nil, nil: there is none of this name. What the syntax says
+	// beside the arguments has been made literals.
+	Function(name, text string, args []expr.Node) (expr.Node, error)
+	// Aggregate makes an aggregate that package aggregate does not know, with its type; nil, nil: there is none.
+	Aggregate(name string, args []expr.Node) (rel.HostAggregate, expr.Type, error)
+	// UserVariable is @name. SystemVariable is @@name; scope is "", "session", "global".
+	UserVariable(name string) (expr.Node, error)
+	SystemVariable(scope, name string) (expr.Node, error)
+	// SetUserVariable is @name := value.
+	SetUserVariable(name string, value expr.Node) (expr.Node, error)
+	// Parameter is the value of a parameter, :v1; nil: it is not known yet, the statement is being prepared.
+	Parameter(name string) (expr.Node, error)
+	// Collation is the id of a collation, or of a character set's default one, by its name; error 1273 or 1115.
+	Collation(name string) (uint16, error)
+	CharacterSet(name string) (uint16, error)
+}
+
+// Relation is what a name in FROM stands for: one of the two.
+type Relation struct {
+	Table rel.Table
+	View  *View
+}
+
+// View is a view: its query, bound in the database that it belongs to.
+type View struct {
+	Database, Name string
+	Columns        []string // renamed columns; nil: those of the query
+	Query          sqlparser.SelectStatement
+}
+
+// Settings are what the session decides.
+type Settings struct {
+	// Env is for constants that are evaluated while the statement is bound.
+	Env             *expr.Env
+	OnlyFullGroupBy bool
+	// Arith says how quotients and differences are typed.
+	Arith expr.ArithForm
+	// MaxRecursion is cte_max_recursion_depth; package exec heeds it.
+	MaxRecursion int
+}
+
+// ErrUnsupported is wrapped by errors about statements that MySQL has and this package does not yet know. Nothing has been done then;
+// the statement is left to another way of executing it.
+var ErrUnsupported = errors.New("not supported by package bind")

@@ -1,0 +1,42 @@
+package exec
+
+import (
+	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/rel"
+)
+
+// Source reads the rows of tables.
+type Source interface {
+	// Read begins to read. The rows come in the order of the index (or its reverse) if there is an Access, else in any order.
+	Read(r *Request) (Rows, error)
+}
+
+// Request is what is to be read of a table.
+type Request struct {
+	Table  rel.Table
+	Places []int // the columns that are wanted, in this order
+	// Index is the index to read; nil: the whole table.
+	Index   rel.Index
+	Reverse bool
+	Spans   []KeySpan // in any order; a row is given once, whatever spans it is in
+	// Limit: so many rows suffice; 0: all are wanted.
+	Limit int
+	// Uses is how many rows the reader will probably be asked for when that is less than all; 0: all. It decides about pages only.
+	Uses int
+}
+
+// KeySpan is a rel.Span with values. They are of the types of the index's columns, or NULL.
+type KeySpan struct {
+	Equal             []expr.Value
+	Low, High         *expr.Value
+	LowOpen, HighOpen bool
+	// IncludeNull: Low is nil and NULLs are within (they come first in an index).
+	IncludeNull bool
+}
+
+// Rows are what a Source gives.
+type Rows interface {
+	// Next puts the next row into the registers, places[i]'s value into regs[cols[i]]; false: there is none.
+	Next(regs []expr.Value, cols []rel.ColID) (bool, error)
+	Close() error
+}
