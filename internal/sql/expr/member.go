@@ -3,8 +3,6 @@ package expr
 import (
 	"encoding/binary"
 	"math"
-
-	"github.com/cockroachdb/apd/v3"
 )
 
 // Membership says whether an expression, or a row of expressions, is among the rows of a subquery: x IN (SELECT …). Rows are
@@ -167,47 +165,49 @@ func (m *Membership) key(env *Env, row []Value) (string, bool, error) {
 
 // key is the same for two values iff they are equal in this comparison; !ok: the class has no keys, or the value is none of it.
 func (c comparison) key(env *Env, v Value) (string, bool, error) {
-	var b [9]byte
+	k, ok, err := c.appendKey(env, nil, v)
+	return string(k), ok, err
+}
+
+// appendKey appends the key of a value, not NULL. Of a value that is no date, where dates are compared, it is that of the zero date,
+// and !ok.
+func (c comparison) appendKey(env *Env, dst []byte, v Value) ([]byte, bool, error) {
 	switch c.class {
 	case asText:
 		s, err := ToText(env, v)
-		return sortKey(c.collation, s), true, err
+		if err != nil {
+			return dst, false, err
+		}
+		return orderBy(c.collation).AppendKey(dst, s), true, nil
 	case asBytes:
 		s, err := ToText(env, v)
-		return s, true, err
+		return append(dst, s...), true, err
 	case asInt:
 		n, unsigned, err := ToInt(env, v)
+		big := byte(0)
 		if unsigned && n < 0 {
-			b[0] = 1
+			big = 1
 		}
-		binary.BigEndian.PutUint64(b[1:], uint64(n))
-		return string(b[:]), true, err
+		return binary.BigEndian.AppendUint64(append(dst, big), uint64(n)), true, err
 	case asDecimal:
 		d, err := ToDecimal(env, v)
 		if err != nil {
-			return "", false, err
+			return dst, false, err
 		}
-		var r apd.Decimal
-		r.Reduce(d)
-		if r.IsZero() {
-			return "0", true, nil
-		}
-		return r.Text('E'), true, nil
+		return appendDecimalKey(dst, d), true, nil
 	case asFloat:
 		f, err := ToFloat(env, v)
 		if f == 0 {
-			f = 0
+			f = 0 // the two zeros are one number
 		}
-		binary.BigEndian.PutUint64(b[1:], math.Float64bits(f+0))
-		return string(b[:]), true, err
+		return binary.BigEndian.AppendUint64(dst, math.Float64bits(f)), true, err
 	case asDatetime, asTime:
 		to := ToDatetime
 		if c.class == asTime {
 			to = ToTime
 		}
 		n, ok, err := to(env, v)
-		binary.BigEndian.PutUint64(b[1:], uint64(n))
-		return string(b[:]), ok, err
+		return binary.BigEndian.AppendUint64(dst, uint64(n)), ok, err
 	}
-	return "", false, nil
+	return dst, false, nil
 }
