@@ -11,7 +11,7 @@ type distinct struct {
 }
 
 func newDistinct(x *Execution, n *rel.Distinct, child iterator) (iterator, error) {
-	k, err := newRowKeys(x.q.Meta, n.Cols)
+	k, err := x.newRowKeys(n.Cols)
 	return &distinct{x: x, child: child, keys: k, seen: newKeyTable(&x.mem)}, err
 }
 

@@ -95,21 +95,20 @@ func (t *keyTable) reset() {
 
 // rowKeys makes the keys of rows as GROUP BY compares them.
 type rowKeys struct {
+	env  *expr.Env
 	cols []rel.ColID
-	keys []expr.Key
+	keys *expr.Keys
 	buf  []byte
 }
 
-// newRowKeys makes the keys of columns. alike, if given, are the columns whose types the values have.
-func newRowKeys(meta *rel.Metadata, cols []rel.ColID) (*rowKeys, error) {
-	k := &rowKeys{cols: cols, keys: make([]expr.Key, len(cols))}
+// newRowKeys makes the keys of columns.
+func (x *Execution) newRowKeys(cols []rel.ColID) (*rowKeys, error) {
+	types := make([]expr.Type, len(cols))
 	for i, c := range cols {
-		var err error
-		if k.keys[i], err = expr.KeyOf(meta.Columns[c].Type); err != nil {
-			return nil, err
-		}
+		types[i] = x.q.Meta.Columns[c].Type
 	}
-	return k, nil
+	keys, err := expr.NewKeys(types)
+	return &rowKeys{env: x.env, cols: cols, keys: keys}, err
 }
 
 // of is the key of the row in the registers; it is overwritten by the next one.
@@ -117,7 +116,7 @@ func (k *rowKeys) of(regs []expr.Value) ([]byte, error) {
 	var err error
 	b := k.buf[:0]
 	for i, c := range k.cols {
-		if b, err = k.keys[i].Append(b, regs[c]); err != nil {
+		if b, err = k.keys.Append(b, k.env, i, regs[c]); err != nil {
 			return nil, err
 		}
 	}

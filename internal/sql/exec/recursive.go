@@ -36,7 +36,7 @@ func newRecursive(x *Execution, n *rel.Recursive) (iterator, error) {
 	}
 	if n.Distinct {
 		r.seen = newKeyTable(&x.mem)
-		if r.keys, err = newRowKeys(x.q.Meta, n.Cols); err != nil {
+		if r.keys, err = x.newRowKeys(n.Cols); err != nil {
 			return nil, err
 		}
 	}

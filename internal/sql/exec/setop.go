@@ -17,7 +17,7 @@ func newSetOp(x *Execution, n *rel.SetOp) (iterator, error) {
 	}
 	s := &setOp{x: x, n: n, left: left, right: right, table: newKeyTable(&x.mem), keys: make([]*rowKeys, 2)}
 	for i, cols := range [][]rel.ColID{n.LeftCols, n.RightCols} {
-		if s.keys[i], err = newRowKeys(x.q.Meta, n.Cols); err != nil { // the sides have the types of Cols
+		if s.keys[i], err = x.newRowKeys(n.Cols); err != nil { // the sides have the types of Cols
 			return nil, err
 		}
 		s.keys[i].cols = cols
@@ -151,7 +151,7 @@ func newUnion(x *Execution, n *rel.SetOp) (iterator, error) {
 	}
 	u.seen = newKeyTable(&x.mem)
 	var err error
-	u.keys, err = newRowKeys(x.q.Meta, n.Cols)
+	u.keys, err = x.newRowKeys(n.Cols)
 	return u, err
 }
 

@@ -10,84 +10,111 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/collation"
 )
 
-// Key makes keys of the values of one type: bytes that are the same for two values iff GROUP BY, DISTINCT and UNION take them for
-// one. NULL is equal to NULL here. No key is the beginning of another one of the same type, so that keys of several columns can be
-// joined into one.
-type Key struct {
-	kind Kind
-	coll *collation.Collation
+// Keys makes the keys by which GROUP BY, DISTINCT, set operations and aggregates with DISTINCT tell rows apart: two rows have the same
+// key iff SQL takes their values for equal. NULL equals NULL; texts are equal under the collation of their column; numbers are equal by
+// value (1.0 and 1.00, 0 and -0); an ENUM or a SET is equal by its number.
+type Keys struct {
+	columns []*collation.Collation // nil: the column holds no texts, or texts that are compared by their bytes
 }
 
-// KeyOf makes the keys of a type; 1273 if its collation is not known here, 1235 if its values cannot be compared.
-func KeyOf(t Type) (Key, error) {
-	k := Key{kind: t.Kind()}
-	switch k.kind {
-	case KindText:
+// NewKeys makes the keys of rows whose columns have these types; error 1273 if a collation is not known.
+func NewKeys(ts []Type) (*Keys, error) {
+	k := &Keys{columns: make([]*collation.Collation, len(ts))}
+	for i, t := range ts {
+		if t.Kind() != KindText {
+			continue
+		}
 		c, err := knownCollation(t.Collation)
 		if err != nil {
-			return k, err
+			return nil, err
 		}
-		k.coll = c
-	case KindOther:
-		return k, Errorf(1235, "42000", "This version of Longitude doesn't yet compare values of this type")
+		if !c.Bytewise() {
+			k.columns[i] = c
+		}
 	}
 	return k, nil
 }
 
-// First bytes of a key.
+// AppendRow appends the key of a row to dst. The key of a row is no prefix of another row's.
+func (k *Keys) AppendRow(dst []byte, env *Env, row []Value) ([]byte, error) {
+	for i, v := range row {
+		var err error
+		if dst, err = k.Append(dst, env, i, v); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// Tags begin the key of a value.
 const (
-	keyNull = iota
-	keyValue
+	keyNull byte = iota
+	keyNegative
+	keyInteger
+	keyFloat
+	keyDecimal
+	keyText
+	keyPacked
+	keyNumbered
 )
 
-// Append appends the key of a value. The error is one of the host's, about a JSON document.
-func (k Key) Append(dst []byte, v Value) ([]byte, error) {
-	if v.kind == KindNull {
-		return append(dst, keyNull), nil
-	}
-	dst = append(dst, keyValue)
+// Append appends the key of the value of one column to dst.
+func (k *Keys) Append(dst []byte, env *Env, column int, v Value) ([]byte, error) {
 	switch v.kind {
-	case KindText:
-		at := len(dst)
-		dst = append(dst, 0, 0, 0, 0)
-		if k.coll != nil {
-			dst = k.coll.AppendKey(dst, v.s)
-		} else {
-			dst = append(dst, v.s...)
+	case KindNull:
+		return append(dst, keyNull), nil
+	case KindInt:
+		if int64(v.n) < 0 {
+			return appendNumber(dst, keyNegative, v.n), nil
 		}
-		return framed(dst, at), nil
-	case KindBytes:
-		return appendFramed(dst, v.s), nil
-	case KindBit:
-		return appendFramed(dst, strings.TrimLeft(v.s, "\x00")), nil
+		return appendNumber(dst, keyInteger, v.n), nil
+	case KindUint:
+		return appendNumber(dst, keyInteger, v.n), nil
 	case KindFloat:
 		f := v.RawFloat()
 		if f == 0 {
-			f = 0 // the two zeros are one number
+			f = 0 // -0
 		}
-		return binary.BigEndian.AppendUint64(dst, math.Float64bits(f)), nil
+		return appendNumber(dst, keyFloat, math.Float64bits(f)), nil
 	case KindDecimal:
-		at := len(dst)
-		return framed(appendDecimalKey(append(dst, 0, 0, 0, 0), v.RawDecimal()), at), nil
+		return appendDecimal(append(dst, keyDecimal), v.Shown()), nil
+	case KindDate, KindDatetime, KindTime:
+		return appendNumber(dst, keyPacked, v.n), nil
+	case KindEnum, KindSet:
+		return appendNumber(dst, keyNumbered, v.n), nil
+	case KindText:
+		if c := k.columns[column]; c != nil {
+			return appendWeights(dst, c, v.s), nil
+		}
+		return appendText(dst, v.s), nil
+	case KindBytes, KindBit:
+		return appendText(dst, v.s), nil
 	case KindJSON:
-		s, err := jsonKey(v)
-		return appendFramed(dst, s), err
+		s, err := jsonKey(env, v)
+		return appendText(dst, s), err
 	}
-	return binary.BigEndian.AppendUint64(dst, v.n), nil
+	return dst, Errorf(1235, "42000", "This version of Longitude doesn't yet group values of this type")
 }
 
-// framed writes, at a place left free for it, how long what follows is.
-func framed(dst []byte, at int) []byte {
-	binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
+func appendNumber(dst []byte, tag byte, n uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(dst, tag), n)
+}
+
+func appendText(dst []byte, s string) []byte {
+	return append(binary.AppendUvarint(append(dst, keyText), uint64(len(s))), s...)
+}
+
+// appendWeights appends the sort key of a text, after its length: in four bytes, since the length is known only behind the key.
+func appendWeights(dst []byte, c *collation.Collation, s string) []byte {
+	dst = append(dst, keyText, 0, 0, 0, 0)
+	at := len(dst)
+	dst = c.AppendKey(dst, s)
+	binary.BigEndian.PutUint32(dst[at-4:], uint32(len(dst)-at))
 	return dst
 }
 
-func appendFramed(dst []byte, s string) []byte {
-	return append(binary.BigEndian.AppendUint32(dst, uint32(len(s))), s...)
-}
-
-// appendDecimalKey appends bytes that are the same for two decimals iff they are the same number, however many zeros they end with.
-func appendDecimalKey(dst []byte, d *apd.Decimal) []byte {
+// appendDecimal appends bytes that are the same for two decimals iff they are the same number, however many zeros they end with.
+func appendDecimal(dst []byte, d *apd.Decimal) []byte {
 	if d.IsZero() {
 		return append(dst, 0)
 	}
@@ -112,8 +139,8 @@ func appendDecimalKey(dst []byte, d *apd.Decimal) []byte {
 }
 
 // jsonKey is a document's text in which each number is written in one way, since 1 and 1.0 are equal documents.
-func jsonKey(v Value) (string, error) {
-	s, err := jsonToText(nil, v)
+func jsonKey(env *Env, v Value) (string, error) {
+	s, err := jsonToText(env, v)
 	if err != nil || !strings.ContainsAny(s, ".eE") { // whole numbers are written in one way only
 		return s, err
 	}

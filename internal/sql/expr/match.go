@@ -1,5 +1,7 @@
 package expr
 
+import "encoding/binary"
+
 // Match is the equality of an expression with another one, or of two rows of expressions, that are calculated apart from each other:
 // those of the two sides of a join. Its parts are compared as = compares them.
 type Match struct{ e *equality }
@@ -47,13 +49,13 @@ func (m *Match) appendKey(env *Env, dst []byte, nodes []Node, keepNull bool) ([]
 			dst = append(dst, keyNull)
 			continue
 		}
-		dst = append(dst, keyValue)
+		dst = append(dst, keyText)
 		at := len(dst)
 		// What is no date counts as the zero date, as = has it: its key is that of 0.
 		if dst, _, err = m.e.how[i].appendKey(env, append(dst, 0, 0, 0, 0), v); err != nil {
 			return dst, false, err
 		}
-		dst = framed(dst, at)
+		binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 	}
 	return dst, false, nil
 }
