@@ -44,6 +44,14 @@ func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Stateme
 		return s, rest, err
 	}
 	stmt, rest, err = parse(text.out)
+	for err != nil {
+		from, to := outerParentheses(text.out)
+		if to < 0 {
+			break
+		}
+		text = text.and(edit{from, from + 1, " "}, edit{to, to + 1, " "})
+		stmt, rest, err = parse(text.out)
+	}
 	for n := 0; err != nil && n < mostQuoted; n++ {
 		again, ok := quoteNear(text.out, err.Error())
 		if !ok {
@@ -76,11 +84,49 @@ func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Stateme
 		}
 	}
 	if n := len(rest); n > 0 { // what follows is as it was written
-		if rest = query[min(len(query), text.original(len(text.out)-n)):]; strings.TrimSpace(rest) == "" {
-			rest = ""
-		}
+		rest = strings.TrimSpace(query[min(len(query), text.original(len(text.out)-n)):])
 	}
 	return stmt, rest, nil
+}
+
+// outerParentheses are those around the first statement of a text, if nothing but ORDER BY or LIMIT stands behind them and the query in
+// them has none; to is -1: there are none.
+func outerParentheses(q string) (from, to int) {
+	for from < len(q) && strings.IndexByte(" \t\r\n", q[from]) >= 0 {
+		from++
+	}
+	if from == len(q) || q[from] != '(' {
+		return 0, -1
+	}
+	depth := 0
+	to = -1
+	words := wordsOf(q)
+	ordered := false
+	for i := from; i < len(q) && to < 0; i++ {
+		switch c := q[i]; {
+		case c == '\'' || c == '"' || c == '`':
+			i = afterQuote(q, i) - 1
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth == 0 {
+				to = i
+			}
+		case depth == 1 && (c|0x20 == 'l' || c|0x20 == 'o'):
+			for _, w := range words {
+				ordered = ordered || w.from == i && (w.is(q, "limit") || w.is(q, "order"))
+			}
+		}
+	}
+	if to < 0 {
+		return 0, -1
+	}
+	behind := strings.TrimSpace(q[to+1 : to+1+endOfStatement(q[to+1:])])
+	w := firstWord(behind)
+	if behind == "" || !ordered && (w.is(behind, "order") || w.is(behind, "limit")) {
+		return from, to
+	}
+	return 0, -1
 }
 
 // edit puts a text in the place of what stands between two positions.
