@@ -67,6 +67,10 @@ type scope struct {
 	// windows are the window functions of the query (windows.go).
 	windows []*windowFunc
 	sel     *sqlparser.Select
+	// number is that of the expression in its clause, from 1.
+	number int
+	// loose are the columns that the groups do not decide, as far as can be seen from GROUP BY alone (fulldependence.go).
+	loose []looseColumn
 }
 
 // windowFunc is a window function of a query.
