@@ -194,6 +194,9 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	var x *execution
 	done := false
 	if s != nil {
+		if err := s.locksLapsed(); err != nil {
+			return "", err
+		}
 		ctx = s.running.begin(ctx, s, r.query, began).Context
 		defer s.running.end()
 		x = &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}

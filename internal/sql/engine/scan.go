@@ -66,6 +66,7 @@ type rowReader struct {
 	lock    txn.Lock
 	some    uint64  // if not 0: only so many rows are locked (lockSome)
 	limit   int     // if not 0: only so many rows are wanted, of one reach
+	uses    int     // if not 0: probably no more rows than these will be asked for
 	sink    *opened // if not nil: it gets the rows, and next only says that they are over
 
 	rowsFrom    *rowDecoder
@@ -169,12 +170,15 @@ func (r *rowReader) fetch(ctx *sql.Context) error {
 		return r.getPoints(ctx, n)
 	}
 	page := r.page1()
-	if n := min(len(r.reaches), spansPerRound); page == 0 && r.limit == 0 && (n > 1 || r.t.db.e.stats.small(r.t.l.desc.ID)) {
+	if n := min(len(r.reaches), spansPerRound); page == 0 && r.limit == 0 && r.uses == 0 && (n > 1 || r.t.db.e.stats.small(r.t.l.desc.ID)) {
 		err := r.scanAtOnce(ctx, n)
 		if !tooLarge(err) {
 			return err
 		}
 		r.t.db.e.stats.grew(r.t.l.desc.ID)
+	}
+	if page == 0 {
+		page = r.uses
 	}
 	r.scanner = r.tx.attempt().Scan(ctx, r.reaches[0].span, txn.ScanOptions{Limit: r.limit, Reverse: r.reverse, Page: page, Lock: r.own()})
 	return r.page(ctx)

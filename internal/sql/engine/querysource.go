@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/exec"
+	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/rel"
+)
+
+// querySource reads the tables of one statement in the session's transaction.
+type querySource struct {
+	ctx *sql.Context
+	s   *Session
+}
+
+var _ exec.Source = (*querySource)(nil)
+
+// Read implements exec.Source.
+func (q *querySource) Read(r *exec.Request) (exec.Rows, error) {
+	switch t := r.Table.(type) {
+	case *queryTable:
+		return q.readTable(t, r)
+	case *hostTable:
+		return q.readHost(t, r)
+	}
+	return nil, fmt.Errorf("queries cannot read a table of Go type %T", r.Table)
+}
+
+func (q *querySource) readTable(t *queryTable, r *exec.Request) (exec.Rows, error) {
+	l := t.t.l
+	if err := q.s.stmt.flushTable(q.ctx, l.desc.ID); err != nil {
+		return nil, err
+	}
+	tbl := *t.t
+	tbl.columns = r.Places
+	x, rs := l.primary, []reach{{span: l.primary.whole()}}
+	if r.Index != nil {
+		i, ok := r.Index.(*queryIndex)
+		if !ok || i.x.table != l {
+			return nil, fmt.Errorf("%s is no index of table %s as it is read", r.Index.Name(), l.desc.Name)
+		}
+		x, rs = i.x, []reach{{span: i.x.whole()}}
+		if r.Spans != nil {
+			var err error
+			if rs, err = x.keyReaches(r.Spans); err != nil {
+				return nil, err
+			}
+		}
+	}
+	it, err := newRowReader(q.ctx, &tbl, x, rs, r.Reverse)
+	if err != nil {
+		return nil, err
+	}
+	if r.Index == nil {
+		it.lock = it.stmt.lockFor(&tbl, true)
+	}
+	it.limit, it.uses = r.Limit, r.Uses
+	it.counts = x.isPK && len(rs) == 1 && x.isAll(rs[0].span) && r.Limit == 0 && it.lock.Policy != kv.LockSkip
+	out := &queryRows{ctx: q.ctx, it: it, left: -1, read: make([]placeReader, len(r.Places))}
+	if r.Limit > 0 {
+		out.left = r.Limit
+	}
+	for i, at := range r.Places {
+		out.read[i] = placeReader{at, t.q.read[at]}
+	}
+	return out, nil
+}
+
+// isAll reports whether a span is that of all entries of the index.
+func (x *indexLayout) isAll(s kv.Span) bool {
+	all := x.whole()
+	return s.Start.Equal(all.Start) && s.End.Equal(all.End)
+}
+
+// queryRows are rows of a table of the catalog.
+type queryRows struct {
+	ctx  *sql.Context
+	it   *rowReader
+	read []placeReader
+	left int // -1: all
+}
+
+type placeReader struct {
+	at   int
+	read datumReader
+}
+
+// Next implements exec.Rows.
+func (q *queryRows) Next(regs []expr.Value, cols []rel.ColID) (bool, error) {
+	if q.left == 0 {
+		return false, nil
+	}
+	d, err := q.it.next(q.ctx)
+	if err == io.EOF {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	q.left--
+	for i := range q.read {
+		p := &q.read[i]
+		if d[p.at].IsNull() {
+			regs[cols[i]] = expr.Null
+			continue
+		}
+		if regs[cols[i]], err = p.read(d[p.at]); err != nil {
+			return false, fmt.Errorf("table %s, column %s: %w", q.it.t.l.desc.Name, q.it.t.l.desc.Columns[p.at].Name, err)
+		}
+	}
+	return true, nil
+}
+
+// Close implements exec.Rows.
+func (q *queryRows) Close() error { return q.it.Close(q.ctx) }
+
+// readHost reads a table that go-mysql-server, or the node, makes up: all of it.
+func (q *querySource) readHost(t *hostTable, r *exec.Request) (exec.Rows, error) {
+	it, err := t.rows(q.ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &hostRows{ctx: q.ctx, t: t, it: it, places: r.Places}, nil
+}
+
+// hostRows are rows of such a table.
+type hostRows struct {
+	ctx    *sql.Context
+	t      *hostTable
+	it     sql.RowIter
+	places []int
+}
+
+// Next implements exec.Rows.
+func (h *hostRows) Next(regs []expr.Value, cols []rel.ColID) (bool, error) {
+	row, err := h.it.Next(h.ctx)
+	if err == io.EOF {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for i, at := range h.places {
+		v, err := valueOfType(h.ctx, row[at], h.t.schema[at].Type, h.t.columns[at].Type)
+		if err != nil {
+			return false, fmt.Errorf("table %s, column %s: %w", h.t.Name(), h.t.columns[at].Name, err)
+		}
+		regs[cols[i]] = v
+	}
+	return true, nil
+}
+
+// Close implements exec.Rows.
+func (h *hostRows) Close() error { return h.it.Close(h.ctx) }
+
+// valueOfType is a value of go-mysql-server, which may be of another Go type than its column's values, as one of the column's type.
+func valueOfType(ctx *sql.Context, v any, from sql.Type, t expr.Type) (expr.Value, error) {
+	if v == nil {
+		return expr.Null, nil
+	}
+	out, err := fromHost(ctx, v, t)
+	if err == nil && out.Kind() == t.Kind() {
+		return out, nil
+	}
+	c, _, err := from.Convert(ctx, v)
+	if err != nil {
+		return expr.Null, err
+	}
+	if out, err = fromHost(ctx, c, t); err == nil && out.Kind() != t.Kind() && !out.IsNull() {
+		err = fmt.Errorf("a value of Go type %T is none of type %s", v, from)
+	}
+	return out, err
+}
+
+// rows are those of all partitions.
+func (t *hostTable) rows(ctx *sql.Context) (sql.RowIter, error) {
+	ps, err := t.t.Partitions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return sql.NewTableRowIter(ctx, t.t, ps), nil
+}
