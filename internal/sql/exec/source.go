@@ -18,7 +18,10 @@ type Request struct {
 	// Index is the index to read; nil: the whole table.
 	Index   rel.Index
 	Reverse bool
-	Spans   []KeySpan // in any order; a row is given once, whatever spans it is in
+	// Spans are parts of the index, in any order; a row is given once, whatever spans it is in. nil: the whole index. Rows beyond the
+	// spans may be given too: the reader checks all conditions of each row. A value for a column of which the index has only a prefix
+	// is whole: the source cuts it.
+	Spans []KeySpan
 	// Limit: so many rows suffice; 0: all are wanted.
 	Limit int
 	// Uses is how many rows the reader will probably be asked for when that is less than all; 0: all. It decides about pages only.
