@@ -23,7 +23,9 @@ type memory struct {
 func newMemory() *memory {
 	m := &memory{relations: map[string]Relation{}}
 	env := &expr.Env{Collation: expr.DefaultCollation, DivPrecision: 4, GroupConcatMax: 1024, MaxPacket: 64 << 20}
-	env.Warn = func(code uint16, msg string) { m.warnings = append(m.warnings, fmt.Sprintf("warning %d: %s", code, msg)) }
+	env.Warn = func(code uint16, msg string) {
+		m.warnings = append(m.warnings, fmt.Sprintf("warning %d: %s", code, msg))
+	}
 	m.settings = Settings{Env: env, OnlyFullGroupBy: true, Arith: expr.ArithForm{DivPrecision: 4}, MaxRecursion: 1000}
 	return m
 }
