@@ -18,7 +18,9 @@ type regroup struct {
 }
 
 // Error implements error.
-func (*regroup) Error() string { return "bind: the query is grouped in another way than it was taken to be" }
+func (*regroup) Error() string {
+	return "bind: the query is grouped in another way than it was taken to be"
+}
 
 // selectStatement binds a SELECT.
 func (b *binder) selectStatement(sel *sqlparser.Select, outer *scope) (*query, error) {
@@ -241,6 +243,9 @@ func aggregates(e sqlparser.Expr) (found bool) {
 				found = true
 			}
 		case *sqlparser.Over:
+			if n == nil {
+				return false, nil
+			}
 			for _, o := range n.OrderBy { // the syntax tree does not walk into the frame, which has no aggregates
 				found = found || aggregates(o.Expr)
 			}
