@@ -35,7 +35,7 @@ func newQueryLayout(l *layout) *queryLayout {
 		t := exprType(c.Type, expr.Implicit)
 		q.columns = append(q.columns, rel.TableColumn{Name: c.Name, Type: t, Nullable: c.Nullable, AutoIncrement: c.AutoIncrement,
 			Hidden: c.Hidden || c.HiddenSystem, HasDefault: c.Default != nil})
-		q.read = append(q.read, readerOf(t, l.columns[i].Kind))
+		q.read = append(q.read, datumReaderOf(t, l.columns[i].Kind))
 	}
 	for _, x := range l.all() {
 		if x.isPK && l.desc.Keyless() || !x.isPK && x.desc.State != catalog.Public {

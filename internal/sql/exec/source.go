@@ -18,7 +18,10 @@ type Request struct {
 	// Index is the index to read; nil: the whole table.
 	Index   rel.Index
 	Reverse bool
-	Spans   []KeySpan // in any order; a row is given once, whatever spans it is in
+	// Spans are parts of the index, in any order; a row is given once, whatever spans it is in. nil: the whole index. Rows beyond the
+	// spans may be given too: the reader checks all conditions of each row. A value for a column of which the index has only a prefix
+	// is whole: the source cuts it.
+	Spans []KeySpan
 	// Limit: so many rows suffice; 0: all are wanted.
 	Limit int
 	// Uses is how many rows the reader will probably be asked for when that is less than all; 0: all. It decides about pages only.
@@ -32,6 +35,9 @@ type KeySpan struct {
 	LowOpen, HighOpen bool
 	// IncludeNull: Low is nil and NULLs are within (they come first in an index).
 	IncludeNull bool
+	// Prefix, if not nil, is a text that the column behind Equal begins with, under its collation; Low and High are nil then.
+	// collation.AppendPrefix is what the keys begin with. A Source that does not know it may read all of Equal: the rows are checked.
+	Prefix *expr.Value
 }
 
 // Rows are what a Source gives.

@@ -3,6 +3,7 @@ package expr
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -76,7 +77,7 @@ func (k *Keys) Append(dst []byte, env *Env, column int, v Value) ([]byte, error)
 		}
 		return appendNumber(dst, keyFloat, math.Float64bits(f)), nil
 	case KindDecimal:
-		return appendDecimal(dst, v.Shown()), nil
+		return appendDecimal(append(dst, keyDecimal), v.Shown()), nil
 	case KindDate, KindDatetime, KindTime:
 		return appendNumber(dst, keyPacked, v.n), nil
 	case KindEnum, KindSet:
@@ -89,16 +90,8 @@ func (k *Keys) Append(dst []byte, env *Env, column int, v Value) ([]byte, error)
 	case KindBytes, KindBit:
 		return appendText(dst, v.s), nil
 	case KindJSON:
-		s, err := jsonToText(env, v)
-		if err != nil {
-			return dst, err
-		}
-		if s != "" && (s[0] == '-' || s[0] >= '0' && s[0] <= '9') {
-			if d, ok := JSONNumber(v.x); ok {
-				return appendDecimal(dst, d), nil
-			}
-		}
-		return appendText(dst, s), nil
+		s, err := jsonKey(env, v)
+		return appendText(dst, s), err
 	}
 	return dst, Errorf(1235, "42000", "This version of Longitude doesn't yet group values of this type")
 }
@@ -120,18 +113,69 @@ func appendWeights(dst []byte, c *collation.Collation, s string) []byte {
 	return dst
 }
 
-// appendDecimal appends a number without the zeros at its end.
+// appendDecimal appends bytes that are the same for two decimals iff they are the same number, however many zeros they end with.
 func appendDecimal(dst []byte, d *apd.Decimal) []byte {
-	var reduced apd.Decimal
-	reduced.Reduce(d)
-	if reduced.IsZero() {
-		return append(dst, keyDecimal, 0)
+	if d.IsZero() {
+		return append(dst, 0)
+	}
+	var r apd.Decimal
+	if !d.Coeff.IsUint64() {
+		r.Reduce(d)
+		d = &r
 	}
 	sign := byte(1)
-	if reduced.Negative {
+	if d.Negative {
 		sign = 2
 	}
-	dst = binary.BigEndian.AppendUint32(append(dst, keyDecimal, sign), uint32(reduced.Exponent))
-	b := reduced.Coeff.Bytes()
-	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
+	if !d.Coeff.IsUint64() {
+		return d.Append(append(dst, sign, 1), 'E')
+	}
+	n, e := d.Coeff.Uint64(), d.Exponent
+	for n%10 == 0 {
+		n, e = n/10, e+1
+	}
+	dst = binary.BigEndian.AppendUint64(append(dst, sign, 0), n)
+	return binary.BigEndian.AppendUint32(dst, uint32(e))
+}
+
+// jsonKey is a document's text in which each number is written in one way, since 1 and 1.0 are equal documents.
+func jsonKey(env *Env, v Value) (string, error) {
+	s, err := jsonToText(env, v)
+	if err != nil || !strings.ContainsAny(s, ".eE") { // whole numbers are written in one way only
+		return s, err
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		from := i
+		switch c := s[i]; {
+		case c == '"':
+			for i++; i < len(s) && s[i] != '"'; i++ {
+				if s[i] == '\\' {
+					i++
+				}
+			}
+			i = min(i+1, len(s))
+			b.WriteString(s[from:i])
+		case c == '-' || c >= '0' && c <= '9':
+			for i < len(s) && strings.IndexByte("+-.0123456789eE", s[i]) >= 0 {
+				i++
+			}
+			d, _, err := apd.NewFromString(s[from:i])
+			if err != nil {
+				b.WriteString(s[from:i])
+				continue
+			}
+			var r apd.Decimal
+			r.Reduce(d)
+			if r.IsZero() {
+				b.WriteByte('0')
+				continue
+			}
+			b.WriteString(r.Text('f'))
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+	return b.String(), nil
 }
