@@ -30,6 +30,12 @@ func (o *once) Eval(env *expr.Env) (expr.Value, error) {
 	return v, err
 }
 
+// Args implements rel.Parent.
+func (o *once) Args() []expr.Node { return []expr.Node{o.node} }
+
+// SetArg implements rel.Parent.
+func (o *once) SetArg(_ int, n expr.Node) { o.node, o.env = n, nil }
+
 // withoutOnce is the expression itself.
 func withoutOnce(n expr.Node) expr.Node {
 	if o, ok := n.(*once); ok {

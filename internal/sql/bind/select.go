@@ -241,6 +241,9 @@ func aggregates(e sqlparser.Expr) (found bool) {
 				found = true
 			}
 		case *sqlparser.Over:
+			if n == nil {
+				return false, nil
+			}
 			for _, o := range n.OrderBy { // the syntax tree does not walk into the frame, which has no aggregates
 				found = found || aggregates(o.Expr)
 			}
