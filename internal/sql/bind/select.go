@@ -35,7 +35,7 @@ func (b *binder) selectStatement(sel *sqlparser.Select, outer *scope) (*query, e
 	if sel.With != nil {
 		ctes := b.ctes
 		defer func() { b.ctes = ctes }()
-		if err := b.with(sel.With, outer); err != nil {
+		if err := b.with(sel.With, sel, outer); err != nil {
 			return nil, err
 		}
 	}

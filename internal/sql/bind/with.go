@@ -163,7 +163,6 @@ func (b *binder) cte(name string) (*query, error) {
 			return nil, err
 		}
 		c.shared, c.cols = &rel.Shared{Name: c.name, Plan: q.plan, Cols: columnIDs(q.cols)}, q.cols
-		b.shared = append(b.shared, c.shared)
 	}
 	scan := &rel.SharedScan{From: c.shared}
 	out := &query{plan: scan}
