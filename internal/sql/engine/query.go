@@ -11,6 +11,7 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/bind"
 	"github.com/longitude-db/longitude/internal/sql/exec"
 	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/optimize"
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
@@ -134,8 +135,10 @@ func (x *execution) plan(sc *sql.Context, stmt sqlparser.SelectStatement, h *que
 	h.env.Warn = func(code uint16, message string) {
 		warned = append(warned, &sql.Warning{Level: "Warning", Code: int(code), Message: message})
 	}
-	q, err = bind.Bind(h, stmt)
-	return q, warned, err
+	if q, err = bind.Bind(h, stmt); err != nil {
+		return nil, warned, err
+	}
+	return q, warned, optimize.Optimize(q, h.env, optimize.Options{})
 }
 
 // drainQuery executes a plan and gives its rows to the output.
