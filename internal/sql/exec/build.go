@@ -8,6 +8,14 @@ import (
 
 // build makes the iterator of an operator and those below it. Subqueries in its expressions are built when they are first evaluated.
 func (x *Execution) build(n rel.Node) (iterator, error) {
+	it, err := x.make(n)
+	if err != nil {
+		return nil, err
+	}
+	return x.checked(n, it), nil
+}
+
+func (x *Execution) make(n rel.Node) (iterator, error) {
 	switch n := n.(type) {
 	case *rel.Scan:
 		return newScan(x, n), nil
