@@ -28,7 +28,9 @@ type aggregateRef struct {
 }
 
 // isAggregate reports whether a function without OVER is an aggregate.
-func isAggregate(name string) bool { return name != "any_value" && (aggregate.Known(name) || hostAggregates[name]) }
+func isAggregate(name string) bool {
+	return name != "any_value" && (aggregate.Known(name) || hostAggregates[name])
+}
 
 // hostAggregates are those that the host evaluates.
 var hostAggregates = map[string]bool{"json_arrayagg": true, "json_objectagg": true, "st_collect": true}

@@ -18,7 +18,9 @@ type regroup struct {
 }
 
 // Error implements error.
-func (*regroup) Error() string { return "bind: the query is grouped in another way than it was taken to be" }
+func (*regroup) Error() string {
+	return "bind: the query is grouped in another way than it was taken to be"
+}
 
 // selectStatement binds a SELECT.
 func (b *binder) selectStatement(sel *sqlparser.Select, outer *scope) (*query, error) {

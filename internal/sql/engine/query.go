@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -10,6 +11,7 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/bind"
 	"github.com/longitude-db/longitude/internal/sql/exec"
 	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/optimize"
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
@@ -36,6 +38,7 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	parsed, remainder, err := parseQuery(r.query, sql.LoadSqlMode(sc).ParserOptions())
 	stmt, ok := parsed.(sqlparser.SelectStatement)
 	if err != nil || !ok || remainder != "" && !r.multi || leftToOrdinary(stmt) {
+		x.h.e.log.Debug("a query is left to go-mysql-server", "why", cmp.Or(err, errors.New("its syntax")), "query", r.query)
 		return false, "", nil // an error of the parser is worded there as well
 	}
 	if remainder != "" {
@@ -93,6 +96,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement) (err
 	s.latest = t
 	q, warned, err := x.plan(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings})
 	if errors.Is(err, bind.ErrUnsupported) {
+		x.h.e.log.Debug("a query is left to go-mysql-server", "why", err, "query", x.query)
 		return errOrdinary
 	}
 	sql.IncrementStatusVariable(sc, "Questions", 1)
@@ -131,8 +135,10 @@ func (x *execution) plan(sc *sql.Context, stmt sqlparser.SelectStatement, h *que
 	h.env.Warn = func(code uint16, message string) {
 		warned = append(warned, &sql.Warning{Level: "Warning", Code: int(code), Message: message})
 	}
-	q, err = bind.Bind(h, stmt)
-	return q, warned, err
+	if q, err = bind.Bind(h, stmt); err != nil {
+		return nil, warned, err
+	}
+	return q, warned, optimize.Optimize(q, h.env, optimize.Options{})
 }
 
 // drainQuery executes a plan and gives its rows to the output.

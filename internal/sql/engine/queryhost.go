@@ -76,12 +76,9 @@ func (h *queryHost) Relation(database, name string) (bind.Relation, error) {
 		return none, mysql.NewSQLError(1146, "42S02", "Table '%s.%s' doesn't exist", db.Name(), name)
 	}
 	if own, ok := t.(*table); ok {
-		for _, virtual := range own.l.virtual {
-			if virtual {
-				return none, fmt.Errorf("%w: virtual columns", bind.ErrUnsupported)
-			}
-		}
-		return bind.Relation{Table: newQueryTable(own)}, nil
+		q := newQueryTable(own)
+		q.virtual, err = h.virtualOf(db.Name(), own.l)
+		return bind.Relation{Table: q}, err
 	}
 	if c, ok := t.(sql.CatalogTable); ok {
 		t = c.AssignCatalog(h.s.e.gms.Analyzer.Catalog)

@@ -60,8 +60,9 @@ func newQueryLayout(l *layout) *queryLayout {
 
 // queryTable is a table of the catalog as queries read it.
 type queryTable struct {
-	t *table
-	q *queryLayout
+	t       *table
+	q       *queryLayout
+	virtual *virtualColumns
 }
 
 var _ rel.Table = (*queryTable)(nil)
