@@ -35,6 +35,9 @@ type KeySpan struct {
 	LowOpen, HighOpen bool
 	// IncludeNull: Low is nil and NULLs are within (they come first in an index).
 	IncludeNull bool
+	// Prefix, if not nil, is a text that the column behind Equal begins with, under its collation; Low and High are nil then.
+	// collation.AppendPrefix is what the keys begin with. A Source that does not know it may read all of Equal: the rows are checked.
+	Prefix *expr.Value
 }
 
 // Rows are what a Source gives.

@@ -35,6 +35,7 @@ func EachExpr(n Node, fn func(slot *expr.Node)) {
 						fn(&b.Value)
 					}
 				}
+				one(&s.Prefix)
 			}
 		}
 		list(n.Filter)

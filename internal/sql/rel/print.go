@@ -21,7 +21,8 @@ type printer struct {
 }
 
 func (p *printer) node(n Node, depth int) {
-	fmt.Fprintf(&p.b, "%s%s\n", strings.Repeat("  ", depth), strings.Join(append([]string{strings.TrimPrefix(fmt.Sprintf("%T", n), "*rel.")}, details(n)...), " "))
+	line := append([]string{strings.TrimPrefix(fmt.Sprintf("%T", n), "*rel.")}, details(n)...)
+	fmt.Fprintf(&p.b, "%s%s\n", strings.Repeat("  ", depth), strings.Join(line, " "))
 	EachExpr(n, func(slot *expr.Node) {
 		Walk(*slot, func(e expr.Node) bool {
 			if s, ok := e.(*Subquery); ok {
@@ -202,12 +203,15 @@ func SpanText(x Index, t Table, s *Span) string {
 	}
 	bound(s.Low, ">", ">=")
 	bound(s.High, "<", "<=")
+	if s.Prefix != nil {
+		out = append(out, name(len(s.Equal))+" begins "+ExprText(s.Prefix))
+	}
 	return "(" + strings.Join(out, " ") + ")"
 }
 
 // infix are the calls that are written between their arguments.
-var infix = map[string]bool{"=": true, "<=>": true, "<>": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true, "and": true, "or": true,
-	"xor": true, "+": true, "-": true, "*": true, "/": true, "%": true, "like": true}
+var infix = map[string]bool{"=": true, "<=>": true, "<>": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true, "and": true,
+	"or": true, "xor": true, "+": true, "-": true, "*": true, "/": true, "%": true, "like": true}
 
 // ExprText writes an expression with the ids of its columns.
 func ExprText(n expr.Node) string {
