@@ -95,6 +95,9 @@ func (b *binder) read(p place, s *scope) *rel.Col {
 		b.outer[col] = true
 	}
 	b.settle(col, p.s)
+	if p.s != s && p.s.clause == orderClause {
+		p.s.below = append(p.s.below, col.ID)
+	}
 	return col
 }
 
@@ -125,16 +128,16 @@ func (b *binder) findItem(e *sqlparser.ColName, s *scope) (found *item, alias bo
 				return it, false, nil
 			}
 		case sameName(it.name, name):
+			if !isColumn { // MySQL looks no further
+				return it, true, nil
+			}
 			if found != nil {
 				if b.sameItem(found, it, s) {
 					continue
 				}
-				if _, is := found.columnName(); !isColumn && !is {
-					continue // the first expression of the name counts
-				}
 				return nil, false, ambiguous(e, s.clause)
 			}
-			found, alias = it, !isColumn || !sameName(col, name)
+			found, alias = it, !sameName(col, name)
 		case isColumn && sameName(col, name):
 			if unaliased != nil && !b.sameItem(unaliased, it, s) {
 				several = true

@@ -56,9 +56,9 @@ func (b *binder) checkGrouping(s *scope, plan rel.Node) error {
 func listText(c clause) string {
 	switch c {
 	case orderClause:
-		return "ORDER BY"
+		return "ORDER BY clause"
 	case havingClause:
-		return "HAVING"
+		return "HAVING clause"
 	}
 	return "SELECT list"
 }
@@ -258,7 +258,7 @@ next:
 	}
 }
 
-// equalities: what is equal to an expression is decided by the columns of it. only: the columns that may be decided; nil: all.
+// equalities: what is equal to a constant or to a column is decided by it. only: the columns that may be decided; nil: all.
 func (d *dependence) equalities(conds []expr.Node, only rel.Cols) {
 	for _, c := range conds {
 		call, ok := c.(*expr.Call)
@@ -268,14 +268,21 @@ func (d *dependence) equalities(conds []expr.Node, only rel.Cols) {
 		switch call.Name {
 		case "and":
 			d.equalities(call.Args, only)
-		case "=", "<=>":
+		case "=":
 			l, r := columnsOf(call.Args[0]), columnsOf(call.Args[1])
 			for i := range min(len(l), len(r)) {
 				d.equal(l[i], r[i], only)
 				d.equal(r[i], l[i], only)
 			}
-		case "is null":
-			d.equal(call.Args[0], &expr.Lit{}, only)
+		case "in":
+			if len(call.Args) == 2 {
+				d.equal(call.Args[0], call.Args[1], only)
+			}
+		case "not":
+			if c, ok := call.Args[0].(*expr.Call); ok && (c.Name == "<>" || c.Name == "!=") {
+				d.equal(c.Args[0], c.Args[1], only)
+				d.equal(c.Args[1], c.Args[0], only)
+			}
 		}
 	}
 }
@@ -285,8 +292,13 @@ func (d *dependence) equal(x, y expr.Node, only rel.Cols) {
 	if !ok || only != nil && !only[col.ID] || isVolatile(y) {
 		return
 	}
-	if t, u := col.T, y.Type(); u.Name != expr.NullType && t.IsString() != u.IsString() && !t.IsTemporal() {
-		return // texts that are the same number are not the same
+	from := readBy(y)
+	if _, ok := y.(*rel.Col); !ok {
+		for id := range from {
+			if d.given[id] {
+				return // MySQL looks at columns and constants only
+			}
+		}
 	}
-	d.add(readBy(y), col.ID)
+	d.add(from, col.ID)
 }

@@ -214,11 +214,15 @@ func (b *binder) syntaxCall(e sqlparser.Expr, s *scope) (expr.Node, error) {
 
 // convert is CAST and CONVERT.
 func (b *binder) convert(e *sqlparser.ConvertExpr, s *scope) (expr.Node, error) {
-	t, err := b.castType(e.Type)
+	arg, err := b.expression(e.Expr, s)
 	if err != nil {
 		return nil, err
 	}
-	n, err := b.callOf("cast", t, s, e.Expr)
+	t, err := b.castType(e.Type, arg)
+	if err != nil {
+		return nil, err
+	}
+	n, err := b.call("cast", t, arg)
 	if err != nil || e.Type.Charset == "" {
 		return n, err
 	}
@@ -230,7 +234,7 @@ func (b *binder) convert(e *sqlparser.ConvertExpr, s *scope) (expr.Node, error) 
 }
 
 // castType is the type that a CAST names.
-func (b *binder) castType(t *sqlparser.ConvertType) (expr.Type, error) {
+func (b *binder) castType(t *sqlparser.ConvertType, arg expr.Node) (expr.Type, error) {
 	number := func(v *sqlparser.SQLVal, missing int) int {
 		if v == nil {
 			return missing
@@ -240,7 +244,7 @@ func (b *binder) castType(t *sqlparser.ConvertType) (expr.Type, error) {
 	seconds := func() (int, error) {
 		fsp := number(t.Length, 0)
 		if fsp > 6 {
-			return 0, expr.Errorf(1426, "42000", "Too-big precision %d specified for 'CAST'. Maximum is 6.", fsp)
+			return 0, expr.Errorf(1426, "42000", "Too-big precision %d specified for '%s'. Maximum is 6.", fsp, b.text(arg))
 		}
 		return fsp, nil
 	}
@@ -258,7 +262,7 @@ func (b *binder) castType(t *sqlparser.ConvertType) (expr.Type, error) {
 		fsp, err := seconds()
 		return expr.TTime(fsp), err
 	case "decimal":
-		return castDecimal(number(t.Length, 10), number(t.Scale, 0))
+		return b.castDecimal(number(t.Length, 10), number(t.Scale, 0), arg)
 	case "float":
 		f := expr.TFloat
 		if number(t.Length, 0) <= 24 {
@@ -280,12 +284,12 @@ func (b *binder) castType(t *sqlparser.ConvertType) (expr.Type, error) {
 	}
 }
 
-func castDecimal(precision, scale int) (expr.Type, error) {
+func (b *binder) castDecimal(precision, scale int, arg expr.Node) (expr.Type, error) {
 	switch {
 	case precision > 65:
-		return expr.Type{}, expr.Errorf(1426, "42000", "Too-big precision %d specified for 'CAST'. Maximum is 65.", precision)
+		return expr.Type{}, expr.Errorf(1426, "42000", "Too-big precision %d specified for '%s'. Maximum is 65.", precision, b.text(arg))
 	case scale > 30:
-		return expr.Type{}, expr.Errorf(1425, "42000", "Too big scale %d specified for column 'CAST'. Maximum is 30.", scale)
+		return expr.Type{}, expr.Errorf(1425, "42000", "Too big scale %d specified for column '%s'. Maximum is 30.", scale, b.text(arg))
 	case precision == 0 && scale == 0:
 		precision = 10
 	case scale > precision:

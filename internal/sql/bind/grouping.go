@@ -227,6 +227,16 @@ func (b *binder) groupedColumn(s *scope, id rel.ColID) rel.ColID {
 	return out
 }
 
+// isAggregate reports whether a column is an aggregate that the query calls.
+func (g *grouping) isAggregate(id rel.ColID) bool {
+	for i := range g.aggs {
+		if g.aggs[i].Col == id {
+			return g.aggs[i].Name != "any_value"
+		}
+	}
+	return false
+}
+
 // plan puts the grouping on the plan of FROM and WHERE.
 func (g *grouping) plan(child rel.Node) rel.Node {
 	var p *rel.Project
@@ -247,7 +257,7 @@ func (g *grouping) plan(child rel.Node) rel.Node {
 
 // matchKey finds the key of GROUP BY that an expression above the grouping is; nil: none.
 func (b *binder) matchKey(e sqlparser.Expr, s *scope) *groupKey {
-	if s.group == nil || !s.group.calls || !s.grouped || b.agg != nil && b.agg.s.level >= s.level {
+	if s.group == nil || !s.group.calls || !s.grouped || s.clause == havingClause || b.agg != nil && b.agg.s.level >= s.level {
 		return nil
 	}
 	for i := range s.group.keys {
@@ -323,7 +333,7 @@ func (b *binder) groupingCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error
 	if !g.rollup {
 		return &expr.Lit{V: expr.Int(0), T: expr.TBool}, nil
 	}
-	id := b.add(rel.Column{Name: "grouping", Type: expr.TBool})
+	id := b.add(rel.Column{Name: "grouping", Type: expr.TBool, Nullable: true})
 	g.groupings = append(g.groupings, rel.Grouping{Keys: places, Col: id})
 	return b.ref(id), nil
 }

@@ -11,6 +11,8 @@ import (
 func (b *binder) orderBy(list sqlparser.OrderBy, s *scope) ([]rel.SortKey, error) {
 	s.clause, s.allowAggregates = orderClause, true
 	var out []rel.SortKey
+	one := s.group != nil && !s.group.explicit // a single row, which needs no order: MySQL forgets ORDER BY after it has looked at the names
+	loose := len(s.loose)
 	for i, o := range list {
 		s.number = i + 1
 		n, err := b.orderKey(inParens(o.Expr), s)
@@ -21,6 +23,10 @@ func (b *binder) orderBy(list sqlparser.OrderBy, s *scope) ([]rel.SortKey, error
 			continue
 		}
 		out = append(out, rel.SortKey{Expr: n, Desc: o.Direction == sqlparser.DescScr})
+	}
+	if one {
+		s.loose = s.loose[:loose]
+		return nil, nil
 	}
 	return out, nil
 }
@@ -40,6 +46,7 @@ func (b *binder) orderKey(e sqlparser.Expr, s *scope) (expr.Node, error) {
 		return b.itemKeyOf(it), nil
 	}
 	loose := len(s.loose)
+	s.below = s.below[:0]
 	n, err := b.scalar(e, s)
 	if err != nil {
 		return nil, err
@@ -70,25 +77,30 @@ func (b *binder) itemKeyOf(it *item) expr.Node {
 
 // checkDistinct reports error 3065: an expression of ORDER BY reads a column that SELECT DISTINCT does not give.
 func (b *binder) checkDistinct(n expr.Node, s *scope) error {
-	var bad *rel.Col
-	rel.Walk(n, func(n expr.Node) bool {
-		col, ok := n.(*rel.Col)
-		if !ok || b.outer[col] {
-			return bad == nil
+	bad, found := rel.ColID(0), false
+	look := func(id rel.ColID) {
+		if found || s.group != nil && s.group.isAggregate(id) {
+			return
 		}
 		for _, it := range s.items {
-			if it.given && it.id == col.ID {
-				return true
+			if it.given && it.id == id {
+				return
 			}
 		}
-		if bad == nil {
-			bad = col
+		bad, found = id, true
+	}
+	rel.Walk(n, func(n expr.Node) bool {
+		if col, ok := n.(*rel.Col); ok && !b.outer[col] {
+			look(col.ID)
 		}
-		return false
+		return true
 	})
-	if bad == nil {
+	for _, id := range s.below {
+		look(id)
+	}
+	if !found {
 		return nil
 	}
 	return expr.Errorf(3065, "HY000", "Expression #%d of ORDER BY clause is not in SELECT list, references column '%s' which is not in SELECT list; "+
-		"this is incompatible with DISTINCT", s.number, b.plainName(bad.ID))
+		"this is incompatible with DISTINCT", s.number, b.plainName(bad))
 }

@@ -71,6 +71,8 @@ type scope struct {
 	sel      *sqlparser.Select
 	// number is that of the expression in its clause, from 1.
 	number int
+	// below are the columns that the subqueries of the expression of ORDER BY read.
+	below []rel.ColID
 	// loose are the columns that the groups do not decide, as far as can be seen from GROUP BY alone (fulldependence.go).
 	loose []looseColumn
 }

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strings"
+
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/sql/expr"
@@ -103,6 +105,11 @@ func itemName(e *sqlparser.AliasedExpr) string {
 			return string(in.Val)
 		}
 	}
+	if u, ok := inParens(e.Expr).(*sqlparser.UnaryExpr); ok && strings.HasPrefix(u.Operator, "_") {
+		if v, ok := u.Expr.(*sqlparser.SQLVal); ok && v.Type == sqlparser.StrVal {
+			return string(v.Val)
+		}
+	}
 	text := e.InputExpression
 	if text == "" {
 		text = sqlparser.String(e.Expr)
@@ -154,7 +161,7 @@ func (b *binder) bindItem(it *item, s *scope) error {
 		it.node = b.read(place{s: s, src: it.of.src, column: it.of.column}, s)
 	} else {
 		windows := len(s.windows)
-		n, err := b.scalar(it.ast, s)
+		n, err := b.itemNode(it, s)
 		if err != nil {
 			return err
 		}
@@ -164,6 +171,18 @@ func (b *binder) bindItem(it *item, s *scope) error {
 		it.plain, it.given, it.id = true, true, col.ID
 	}
 	return nil
+}
+
+// itemNode is the value of an item: one that GROUP BY names is the key.
+func (b *binder) itemNode(it *item, s *scope) (expr.Node, error) {
+	if s.grouped {
+		for i := range s.group.keys {
+			if k := &s.group.keys[i]; k.item == it && !k.col {
+				return b.ref(k.out), nil
+			}
+		}
+	}
+	return b.scalar(it.ast, s)
 }
 
 // columnOf is the column that the value of an item gets.
@@ -188,7 +207,7 @@ func (b *binder) itemRef(it *item, at, s *scope, name *sqlparser.ColName) (expr.
 		if it.star {
 			return b.read(place{s: at, src: it.of.src, column: it.of.column}, s), nil
 		}
-		if aggregates(it.ast) {
+		if b.agg == nil && aggregates(it.ast) {
 			return nil, expr.Errorf(1247, "42S22", "Reference '%s' not supported (reference to group function)", name.String())
 		}
 		return b.scalar(it.ast, at)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -37,6 +38,7 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	parsed, remainder, err := parseQuery(r.query, sql.LoadSqlMode(sc).ParserOptions())
 	stmt, ok := parsed.(sqlparser.SelectStatement)
 	if err != nil || !ok || remainder != "" && !r.multi || leftToOrdinary(stmt) {
+		x.h.e.log.Debug("a query is left to go-mysql-server", "why", cmp.Or(err, errors.New("its syntax")), "query", r.query)
 		return false, "", nil // an error of the parser is worded there as well
 	}
 	if remainder != "" {
@@ -94,6 +96,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement) (err
 	s.latest = t
 	q, warned, err := x.plan(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings})
 	if errors.Is(err, bind.ErrUnsupported) {
+		x.h.e.log.Debug("a query is left to go-mysql-server", "why", err, "query", x.query)
 		return errOrdinary
 	}
 	sql.IncrementStatusVariable(sc, "Questions", 1)

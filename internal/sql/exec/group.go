@@ -23,7 +23,8 @@ func newGroup(x *Execution, n *rel.Group, child iterator) (iterator, error) {
 	case n.Rollup:
 		return newRollup(x, n, child, a)
 	case n.Ordered && !n.Scalar:
-		return &orderedGroup{x: x, n: n, child: child, keys: keys, aggs: a, first: newRowStore(&x.mem, len(n.Keys))}, nil
+		return &orderedGroup{x: x, n: n, child: child, keys: keys, aggs: a, first: newRowStore(&x.mem, len(n.Keys)),
+			memory: held{m: &x.mem}}, nil
 	}
 	return &hashGroup{x: x, n: n, child: child, keys: keys, aggs: a, table: newKeyTable(&x.mem), first: newRowStore(&x.mem, len(n.Keys)),
 		states: held{m: &x.mem}}, nil

@@ -142,6 +142,10 @@ func (k *KeySpan) key(out *exactKey) {
 	if k.High != nil {
 		out.add(*k.High)
 	}
+	if k.Prefix != nil {
+		out.bytes = append(out.bytes, 0xfe)
+		out.add(*k.Prefix)
+	}
 }
 
 // span evaluates a span; false: there are no rows in it. A value that has no place in the order of the index, as the comparison would
@@ -169,6 +173,18 @@ func (s *scan) span(n *rel.Span) (k KeySpan, found bool, err error) {
 			return k, false, nil // nothing is equal to it
 		}
 		k.Equal = append(k.Equal, to)
+	}
+	if n.Prefix != nil {
+		v, err := n.Prefix.Eval(s.x.env)
+		if err != nil || v.IsNull() {
+			return k, false, err
+		}
+		if v.Kind() == expr.KindText {
+			k.Prefix = &v
+		} else {
+			k.IncludeNull = true // it has no place in the order of the index
+		}
+		return k, true, nil
 	}
 	k.IncludeNull = n.Low == nil && n.High == nil
 	if k.Low, k.LowOpen, found, err = s.bound(n.Low, len(n.Equal), true); err != nil || !found {

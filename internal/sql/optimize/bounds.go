@@ -159,9 +159,9 @@ func enumFor(how expr.Comparison, t expr.Type, v expr.Value) (out converted, ok 
 	if err != nil || how.Class != expr.ClassText || how.Collation != t.Collation || v.Kind() != expr.KindText {
 		return out, false
 	}
-	for i, e := range t.Elements {
+	for _, e := range t.Elements {
 		if c.Equal(e, v.RawText()) {
-			return converted{v: expr.Enum(uint64(i)+1, e)}, true
+			return converted{v: v}, true
 		}
 	}
 	return out, false

@@ -271,7 +271,8 @@ func (z *optimizer) agree(c expr.Node, keys []rel.ColID, n rel.Node) bool {
 // distinguished reports whether two values of a type that are equal cannot be told apart by any function.
 func distinguished(t expr.Type) bool {
 	switch t.Kind() {
-	case expr.KindInt, expr.KindUint, expr.KindDecimal, expr.KindDate, expr.KindDatetime, expr.KindTime, expr.KindBytes, expr.KindEnum, expr.KindSet:
+	case expr.KindInt, expr.KindUint, expr.KindDecimal, expr.KindDate, expr.KindDatetime, expr.KindTime, expr.KindBytes, expr.KindEnum,
+		expr.KindSet:
 		return true
 	case expr.KindText:
 		c, err := collation.ByID(t.Collation)

@@ -158,6 +158,9 @@ func (z *optimizer) bounded(how expr.Comparison, op string, col *rel.Col, value 
 		return p, false, false
 	}
 	v := &expr.Lit{V: c.v, T: col.T}
+	if col.T.Kind() == expr.KindEnum { // package exec finds the element's number
+		v = &expr.Lit{V: lit.V, T: lit.T}
+	}
 	switch {
 	case op == "=" || op == "<=>":
 		return partOf(op, v, false), c.cmp != 0, true
