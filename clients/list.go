@@ -20,6 +20,7 @@ var suites = []suite{
 	node("mysql2", true, "mysql2", "mysql2.js"),
 	node("knex", true, "knex", "knex.js"),
 	node("sequelize", true, "sequelize", "sequelize.js"),
+	gormTests(),
 	{name: "mariadb-tools", quick: true, needs: []string{"bash", "mariadb", "mariadb-dump", "mariadb-import"},
 		prepare: func(*environment) (string, error) {
 			out, err := exec.Command("mariadb", "--version").Output()

@@ -53,7 +53,7 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
-	e := &environment{dir: dir, cache: cache, verbose: o.verbose, host: "127.0.0.1"}
+	e := &environment{dir: dir, cache: cache, verbose: o.verbose, all: o.all, host: "127.0.0.1"}
 	if o.at != "" {
 		e.host, e.port = split(o.at)
 	} else {

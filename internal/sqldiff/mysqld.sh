@@ -5,26 +5,7 @@ set -eu
 mkdir -p "$1"
 dir=$(cd "$1" && pwd)
 if [ -x "$dir/mysqld" ] && "$dir/mysqld" --version >/dev/null 2>&1; then exit 0; fi
-key=/usr/share/keyrings/debian-archive-keyring.gpg
-# The mirror that this machine uses for Debian itself.
-mirror=$(apt-get indextargets --format '$(SITE) $(ORIGIN)' 'Created-By: Packages' | awk '$2 == "Debian" && $1 !~ /security/ { print $1; exit }')
-mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$dir/apt/etc" "$dir/root"
-echo "deb [signed-by=$key] $mirror unstable main" >"$dir/apt/etc/sources.list"
-: >"$dir/apt/status"
-cat >"$dir/apt/apt.conf" <<EOF
-Dir::Etc "$dir/apt/etc";
-Dir::Etc::sourcelist "$dir/apt/etc/sources.list";
-Dir::Etc::sourceparts "-";
-Dir::State::lists "$dir/apt/lists";
-Dir::Cache "$dir/apt/cache";
-Dir::State::status "$dir/apt/status";
-Acquire::Languages "none";
-APT::Sandbox::User "root";
-EOF
-apt-get -qq -c "$dir/apt/apt.conf" update
-apt-get -qq -c "$dir/apt/apt.conf" install --download-only --no-install-recommends -y mysql-server-core >/dev/null
-for deb in "$dir"/apt/cache/archives/*.deb; do dpkg-deb -x "$deb" "$dir/root"; done
-rm -rf "$dir/apt"
+sh "$(dirname "$0")/unstable.sh" "$dir" install mysql-server-core
 cat >"$dir/mysqld" <<EOF
 #!/bin/sh
 r='$dir/root'

@@ -17,7 +17,7 @@ type binder struct {
 	// null says of each column, by id, whether it may be NULL where the query that is being bound reads it: in the column itself,
 	// or because an outer join or ROLLUP has made it so.
 	null []bool
-	// names are how errors call the columns of tables and derived tables: `db`.`alias`.`column`.
+	// names are how errors call the columns of derived tables: `alias`.`column`.
 	names map[rel.ColID]string
 	// agg is the aggregate whose arguments are being bound, nil: none.
 	agg *aggregateCall
@@ -30,6 +30,12 @@ type binder struct {
 	// views are the views whose queries are being bound, for views that contain themselves.
 	views []string
 	depth int
+	// outer are the columns of queries around the one that reads them.
+	outer map[*rel.Col]bool
+	// hostCalls are the names of the functions that the host evaluates.
+	hostCalls map[expr.Node]string
+	// subqueries is how many subqueries there are in expressions.
+	subqueries int
 }
 
 // column is a column of a query's rows or of a table in FROM.

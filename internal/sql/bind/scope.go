@@ -66,11 +66,16 @@ type scope struct {
 	lateral bool
 	// windows are the window functions of the query (windows.go).
 	windows []*windowFunc
-	sel     *sqlparser.Select
+	// inWindow is the window whose PARTITION BY or ORDER BY is being bound, or windowArgument; "": none.
+	inWindow string
+	sel      *sqlparser.Select
+	// number is that of the expression in its clause, from 1.
+	number int
+	// below are the columns that the subqueries of the expression of ORDER BY read.
+	below []rel.ColID
+	// loose are the columns that the groups do not decide, as far as can be seen from GROUP BY alone (fulldependence.go).
+	loose []looseColumn
 }
-
-// windowFunc is a window function of a query.
-type windowFunc struct{}
 
 func newScope(outer *scope) *scope {
 	s := &scope{outer: outer}

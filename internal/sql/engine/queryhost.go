@@ -20,6 +20,7 @@ type queryHost struct {
 	// parameters are those that were bound, by name. preparing: they are not known yet.
 	parameters map[string]*querypb.BindVariable
 	preparing  bool
+	env        *expr.Env // for constants; nil: the session's
 	// assigned are the types of the user variables that the statement assigns to and that have no value before it.
 	assigned map[string]expr.Type
 }
@@ -31,7 +32,10 @@ func (h *queryHost) Database() string { return h.ctx.GetCurrentDatabase() }
 
 // Settings implements bind.Host.
 func (h *queryHost) Settings() bind.Settings {
-	out := bind.Settings{Env: environment(h.ctx), OnlyFullGroupBy: sql.LoadSqlMode(h.ctx).ModeEnabled("ONLY_FULL_GROUP_BY"), Arith: arithForm(h.ctx),
+	if h.env == nil {
+		h.env = environment(h.ctx)
+	}
+	out := bind.Settings{Env: h.env, OnlyFullGroupBy: sql.LoadSqlMode(h.ctx).ModeEnabled("ONLY_FULL_GROUP_BY"), Arith: arithForm(h.ctx),
 		MaxRecursion: 1000}
 	if n, ok := integerVariable(h.ctx, "cte_max_recursion_depth"); ok {
 		out.MaxRecursion = int(n)
@@ -72,12 +76,9 @@ func (h *queryHost) Relation(database, name string) (bind.Relation, error) {
 		return none, mysql.NewSQLError(1146, "42S02", "Table '%s.%s' doesn't exist", db.Name(), name)
 	}
 	if own, ok := t.(*table); ok {
-		for _, virtual := range own.l.virtual {
-			if virtual {
-				return none, fmt.Errorf("%w: virtual columns", bind.ErrUnsupported)
-			}
-		}
-		return bind.Relation{Table: newQueryTable(own)}, nil
+		q := newQueryTable(own)
+		q.virtual, err = h.virtualOf(db.Name(), own.l)
+		return bind.Relation{Table: q}, err
 	}
 	if c, ok := t.(sql.CatalogTable); ok {
 		t = c.AssignCatalog(h.s.e.gms.Analyzer.Catalog)

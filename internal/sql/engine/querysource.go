@@ -38,6 +38,10 @@ func (q *querySource) readTable(t *queryTable, r *exec.Request) (exec.Rows, erro
 	}
 	tbl := *t.t
 	tbl.columns = r.Places
+	var calculate []int
+	if t.virtual != nil {
+		tbl.columns, calculate = t.virtual.plan(r.Places)
+	}
 	x, rs := l.primary, []reach{{span: l.primary.whole()}}
 	if r.Index != nil {
 		i, ok := r.Index.(*queryIndex)
@@ -61,12 +65,12 @@ func (q *querySource) readTable(t *queryTable, r *exec.Request) (exec.Rows, erro
 	}
 	it.limit, it.uses = r.Limit, r.Uses
 	it.counts = x.isPK && len(rs) == 1 && x.isAll(rs[0].span) && r.Limit == 0 && it.lock.Policy != kv.LockSkip
-	out := &queryRows{ctx: q.ctx, it: it, left: -1, read: make([]placeReader, len(r.Places))}
+	out := &queryRows{ctx: q.ctx, it: it, left: -1, places: r.Places, q: t.q}
 	if r.Limit > 0 {
 		out.left = r.Limit
 	}
-	for i, at := range r.Places {
-		out.read[i] = placeReader{at, t.q.read[at]}
+	if len(calculate) > 0 {
+		out.virtual = &calculation{v: t.virtual, read: tbl.columns, calculate: calculate, row: make(sql.Row, len(l.columns))}
 	}
 	return out, nil
 }
@@ -79,15 +83,12 @@ func (x *indexLayout) isAll(s kv.Span) bool {
 
 // queryRows are rows of a table of the catalog.
 type queryRows struct {
-	ctx  *sql.Context
-	it   *rowReader
-	read []placeReader
-	left int // -1: all
-}
-
-type placeReader struct {
-	at   int
-	read datumReader
+	ctx     *sql.Context
+	it      *rowReader
+	q       *queryLayout
+	places  []int
+	left    int          // -1: all
+	virtual *calculation // nil: no column that is wanted is virtual
 }
 
 // Next implements exec.Rows.
@@ -103,14 +104,22 @@ func (q *queryRows) Next(regs []expr.Value, cols []rel.ColID) (bool, error) {
 		return false, err
 	}
 	q.left--
-	for i := range q.read {
-		p := &q.read[i]
-		if d[p.at].IsNull() {
-			regs[cols[i]] = expr.Null
-			continue
+	if q.virtual != nil {
+		if err := q.virtual.fill(q.ctx, q.it.t.l, d); err != nil {
+			return false, err
 		}
-		if regs[cols[i]], err = p.read(d[p.at]); err != nil {
-			return false, fmt.Errorf("table %s, column %s: %w", q.it.t.l.desc.Name, q.it.t.l.desc.Columns[p.at].Name, err)
+	}
+	for i, at := range q.places {
+		switch {
+		case q.virtual != nil && q.virtual.v.exprs[at] != nil:
+			regs[cols[i]], err = valueOfType(q.ctx, q.virtual.row[at], q.it.t.l.schema.Schema[at].Type, q.q.columns[at].Type)
+		case d[at].IsNull():
+			regs[cols[i]] = expr.Null
+		default:
+			regs[cols[i]], err = q.q.read[at](d[at])
+		}
+		if err != nil {
+			return false, fmt.Errorf("table %s, column %s: %w", q.it.t.l.desc.Name, q.it.t.l.desc.Columns[at].Name, err)
 		}
 	}
 	return true, nil

@@ -35,7 +35,7 @@ func newQueryLayout(l *layout) *queryLayout {
 		t := exprType(c.Type, expr.Implicit)
 		q.columns = append(q.columns, rel.TableColumn{Name: c.Name, Type: t, Nullable: c.Nullable, AutoIncrement: c.AutoIncrement,
 			Hidden: c.Hidden || c.HiddenSystem, HasDefault: c.Default != nil})
-		q.read = append(q.read, readerOf(t, l.columns[i].Kind))
+		q.read = append(q.read, datumReaderOf(t, l.columns[i].Kind))
 	}
 	for _, x := range l.all() {
 		if x.isPK && l.desc.Keyless() || !x.isPK && x.desc.State != catalog.Public {
@@ -60,8 +60,9 @@ func newQueryLayout(l *layout) *queryLayout {
 
 // queryTable is a table of the catalog as queries read it.
 type queryTable struct {
-	t *table
-	q *queryLayout
+	t       *table
+	q       *queryLayout
+	virtual *virtualColumns
 }
 
 var _ rel.Table = (*queryTable)(nil)

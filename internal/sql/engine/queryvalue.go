@@ -17,8 +17,8 @@ import (
 // never written to.
 type datumReader func(rowcodec.Datum) (expr.Value, error)
 
-// readerOf is how the values of a column of a type are read: as fromHost reads what fromDatum gives, without the detour.
-func readerOf(t expr.Type, kind rowcodec.Kind) datumReader {
+// datumReaderOf is how the values of a column of a type are read: as fromHost reads what fromDatum gives, without the detour.
+func datumReaderOf(t expr.Type, kind rowcodec.Kind) datumReader {
 	plain := func(f func(rowcodec.Datum) expr.Value) datumReader {
 		return func(d rowcodec.Datum) (expr.Value, error) { return f(d), nil }
 	}
