@@ -13,14 +13,19 @@ type looseColumn struct {
 	clause clause
 	number int
 	id     rel.ColID
+	name   string
 	window string // the window whose PARTITION BY or ORDER BY names it; "": none does
 }
 
-// checkGrouping reports error 1055, or 1140 without GROUP BY, for the first column that the groups do not decide. plan is what is grouped.
-func (b *binder) checkGrouping(s *scope, plan rel.Node) error {
-	if len(s.loose) == 0 {
-		return nil
+// checkGrouping has the groups of a query checked when all names have been bound. plan is what is grouped.
+func (b *binder) checkGrouping(s *scope, plan rel.Node) {
+	if len(s.loose) > 0 {
+		b.checks = append(b.checks, func() error { return b.groupingError(s, plan) })
 	}
+}
+
+// groupingError is error 1055, or 1140 without GROUP BY, for the first column that the groups do not decide; nil: they decide all.
+func (b *binder) groupingError(s *scope, plan rel.Node) error {
 	d := &dependence{given: rel.Cols{}}
 	d.walk(plan)
 	for _, id := range plan.Columns() {
@@ -41,7 +46,7 @@ func (b *binder) checkGrouping(s *scope, plan rel.Node) error {
 			if l.clause != in && (in != fieldList || l.clause == orderClause || l.clause == havingClause) || decided[l.id] {
 				continue
 			}
-			name := b.plainName(l.id)
+			name := l.name
 			if !s.group.explicit {
 				return expr.Errorf(1140, "42000", "In aggregated query without GROUP BY, expression #%d of %s contains nonaggregated column '%s'; "+
 					"this is incompatible with sql_mode=only_full_group_by", l.number, l.list(), name)
