@@ -14,6 +14,7 @@ type looseColumn struct {
 	number int
 	id     rel.ColID
 	name   string
+	window string // the window whose PARTITION BY or ORDER BY names it; "": none does
 }
 
 // checkGrouping has the groups of a query checked when all names have been bound. plan is what is grouped.
@@ -48,18 +49,22 @@ func (b *binder) groupingError(s *scope, plan rel.Node) error {
 			name := l.name
 			if !s.group.explicit {
 				return expr.Errorf(1140, "42000", "In aggregated query without GROUP BY, expression #%d of %s contains nonaggregated column '%s'; "+
-					"this is incompatible with sql_mode=only_full_group_by", l.number, listText(l.clause), name)
+					"this is incompatible with sql_mode=only_full_group_by", l.number, l.list(), name)
 			}
 			return expr.Errorf(1055, "42000", "Expression #%d of %s is not in GROUP BY clause and contains nonaggregated column '%s' which is not "+
 				"functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by",
-				l.number, listText(l.clause), name)
+				l.number, l.list(), name)
 		}
 	}
 	return nil
 }
 
-func listText(c clause) string {
-	switch c {
+// list is how errors call the list that the column was named in.
+func (l *looseColumn) list() string {
+	if l.window != "" {
+		return "PARTITION BY or ORDER BY clause of window '" + l.window + "'"
+	}
+	switch l.clause {
 	case orderClause:
 		return "ORDER BY clause"
 	case havingClause:
