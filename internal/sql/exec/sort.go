@@ -132,7 +132,7 @@ type sortRows struct {
 
 	rows  *rowStore // the keys, then the columns that are kept
 	order []sortEntry
-	since []int64   // top: by place, which row of the child it is
+	since []int64 // top: by place, which row of the child it is
 	keys  []expr.Value
 	at    int
 }
