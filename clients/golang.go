@@ -18,14 +18,14 @@ import (
 
 // goTests is a suite of tests in Go: a package of the module in the folder go, or of one that this module requires, whose versions its
 // go.mod and go.sum pin. The version shown is that of module. env is what the tests read: HOST, PORT and DB stand for the server and a
-// database that is made for them.
-func goTests(name string, quick bool, module, pkg string, env ...string) suite {
+// database that is made for them. Tests that skip matches are left out.
+func goTests(name string, quick bool, module, pkg, skip string, env ...string) suite {
 	return suite{name: name, quick: quick, needs: []string{"go"},
 		prepare: func(e *environment) (string, error) {
 			return e.buildTests(name, filepath.Join(absolute(e.dir), "go"), module, pkg)
 		},
 		command: func(e *environment) *exec.Cmd {
-			c := e.runTests(name, "go_"+name, "", env)
+			c := e.runTests(name, strings.ReplaceAll("go_"+name, "-", "_"), skip, env)
 			c.Dir, _ = output(goCommand(filepath.Join(absolute(e.dir), "go"), "list", "-f", "{{.Dir}}", pkg))
 			return c
 		},
@@ -116,7 +116,7 @@ func (e *environment) runTests(name, db, skip string, env []string) *exec.Cmd {
 	return c
 }
 
-// makeDatabase drops and creates a database.
+// makeDatabase drops and creates a database, and allows LOAD DATA LOCAL, which drivers' tests expect.
 func (e *environment) makeDatabase(name string) error {
 	db, err := sql.Open("mysql", "root@tcp("+net.JoinHostPort(e.host, e.port)+")/")
 	if err != nil {
@@ -124,6 +124,9 @@ func (e *environment) makeDatabase(name string) error {
 	}
 	defer db.Close()
 	if _, err := db.Exec("DROP DATABASE IF EXISTS " + name); err != nil {
+		return err
+	}
+	if _, err = db.Exec("SET GLOBAL local_infile = 1"); err != nil {
 		return err
 	}
 	_, err = db.Exec("CREATE DATABASE " + name)

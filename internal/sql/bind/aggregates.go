@@ -24,7 +24,7 @@ type aggregateCall struct {
 // aggregateRef is a column that the arguments of an aggregate read, of the query s or above its grouping.
 type aggregateRef struct {
 	col *rel.Col
-	s   *scope
+	p   place
 }
 
 // isAggregate reports whether a function without OVER is an aggregate.
@@ -70,10 +70,15 @@ func (b *binder) aggregate(f *aggregateFunc, s *scope) (expr.Node, error) {
 		return nil, &regroup{sel: owner.sel, grouped: true}
 	}
 	for _, r := range call.refs {
-		if r.s.level < owner.level {
-			b.settle(r.col, r.s)
+		if r.p.s.level < owner.level {
+			b.settle(r.col, r.p)
 		}
 	}
+	if owner.clause == orderClause && !owner.group.explicit && !owner.group.called {
+		return nil, expr.Errorf(3029, "HY000", "Expression #%d of ORDER BY contains aggregate function and applies to the result of a "+
+			"non-aggregated query", owner.number)
+	}
+	owner.group.called = true
 	if err := b.aggregateType(agg); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,10 @@ type binder struct {
 	outer map[*rel.Col]bool
 	// hostCalls are the names of the functions that the host evaluates.
 	hostCalls map[expr.Node]string
+	// checks are made when all names have been bound: errors in names come first.
+	checks []func() error
+	// existential says of the next query whether it is asked only for such a row: see scope.
+	existential bool
 	// subqueries is how many subqueries there are in expressions.
 	subqueries int
 }
@@ -59,6 +63,11 @@ func Bind(h Host, stmt sqlparser.SelectStatement) (*rel.Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, check := range b.checks {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
 	out := &rel.Query{Meta: b.meta, Root: q.plan, FoundRows: q.foundRows}
 	for _, c := range q.cols {
 		out.Out = append(out.Out, rel.Output{Name: c.name, Col: c.id, Nullable: b.mayBeNull(c.id)})
@@ -78,6 +87,9 @@ func (b *binder) statement(stmt sqlparser.SelectStatement, outer *scope) (*query
 	defer func() { b.depth-- }()
 	if b.depth > maxDepth {
 		return nil, expr.Errorf(1473, "HY000", "Too high level of nesting for select")
+	}
+	if _, is := stmt.(*sqlparser.SetOp); is {
+		b.existential = false
 	}
 	switch s := stmt.(type) {
 	case *sqlparser.Select:

@@ -54,7 +54,7 @@ func (b *binder) resolve(e *sqlparser.ColName, s *scope) (p place, it *item, at 
 			}
 			continue
 		}
-		src, c, found, err := sc.from.find(e, s.clause)
+		src, c, found, err := sc.from.find(e, s.place())
 		if err != nil {
 			return p, nil, sc, err
 		}
@@ -72,7 +72,7 @@ func (b *binder) resolve(e *sqlparser.ColName, s *scope) (p place, it *item, at 
 			return p, it, sc, err
 		}
 	}
-	return p, nil, nil, unknownColumn(e, s.clause)
+	return p, nil, nil, unknownColumn(e, s.place())
 }
 
 // inAggregateOf reports whether the arguments of an aggregate that is written in the query are being bound.
@@ -94,7 +94,7 @@ func (b *binder) read(p place, s *scope) *rel.Col {
 		}
 		b.outer[col] = true
 	}
-	b.settle(col, p.s)
+	b.settle(col, p)
 	if p.s != s && p.s.clause == orderClause {
 		p.s.below = append(p.s.below, col.ID)
 	}
@@ -103,14 +103,17 @@ func (b *binder) read(p place, s *scope) *rel.Col {
 
 // settle makes a column of a query's tables the one that an expression reads: in the arguments of an aggregate that is not decided
 // before it is known whose aggregate it is; above a grouping it is that of the groups.
-func (b *binder) settle(col *rel.Col, s *scope) {
+func (b *binder) settle(col *rel.Col, p place) {
+	s := p.s
 	if a := b.agg; a != nil && s.level <= a.s.level {
-		a.refs = append(a.refs, aggregateRef{col, s})
+		a.refs = append(a.refs, aggregateRef{col, p})
 		a.level = max(a.level, s.level)
 		return
 	}
 	if s.grouped {
-		col.ID = b.groupedColumn(s, col.ID)
+		col.ID = b.groupedColumn(p)
+	} else if s.group != nil {
+		s.read = append(s.read, p)
 	}
 }
 
@@ -135,7 +138,7 @@ func (b *binder) findItem(e *sqlparser.ColName, s *scope) (found *item, alias bo
 				if b.sameItem(found, it, s) {
 					continue
 				}
-				return nil, false, ambiguous(e, s.clause)
+				return nil, false, ambiguous(e, s.place())
 			}
 			found, alias = it, !sameName(col, name)
 		case isColumn && sameName(col, name):
@@ -147,7 +150,7 @@ func (b *binder) findItem(e *sqlparser.ColName, s *scope) (found *item, alias bo
 		}
 	}
 	if found == nil && several {
-		return nil, false, ambiguous(e, s.clause)
+		return nil, false, ambiguous(e, s.place())
 	}
 	if found == nil {
 		found = unaliased
@@ -157,7 +160,7 @@ func (b *binder) findItem(e *sqlparser.ColName, s *scope) (found *item, alias bo
 
 // sameColumn reports whether a qualified name means the column that an item is.
 func (b *binder) sameColumn(e *sqlparser.ColName, it *item, s *scope) bool {
-	_, c, found, err := s.from.find(e, s.clause)
+	_, c, found, err := s.from.find(e, s.place())
 	if err != nil || !found {
 		return false
 	}
@@ -181,7 +184,7 @@ func (b *binder) itemColumn(it *item, s *scope) (rel.ColID, bool) {
 	if !ok {
 		return 0, false
 	}
-	_, c, found, err := s.from.find(col, s.clause)
+	_, c, found, err := s.from.find(col, s.place())
 	return c.id, found && err == nil
 }
 

@@ -44,7 +44,7 @@ func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
 	case sqlparser.BoolVal:
 		return &expr.Lit{V: expr.Bool(bool(e)), T: expr.TBool}, nil
 	}
-	if k := b.matchKey(e, s); k != nil {
+	if k := b.matchKey(e, s, false); k != nil {
 		return b.ref(k.out), nil
 	}
 	switch e := e.(type) {
@@ -169,7 +169,7 @@ func (b *binder) logic(name string, s *scope, left, right sqlparser.Expr) (expr.
 				l, r = e.Left, e.Right
 			}
 		}
-		if l != nil && b.matchKey(e, s) == nil {
+		if l != nil && b.matchKey(e, s, false) == nil {
 			if err := add(l); err != nil {
 				return err
 			}

@@ -33,7 +33,50 @@ func (b *binder) fromClause(from sqlparser.TableExprs, s *scope) (joined, error)
 	if isDual(from) {
 		return joined{plan: oneRow()}, nil
 	}
+	if err := b.uniqueNames(from, &[]tableName{}); err != nil {
+		return joined{}, err
+	}
 	return b.commaList(from, s, nil)
+}
+
+// tableName is how a query calls one of its tables.
+type tableName struct{ database, alias string }
+
+// uniqueNames reports error 1066: two tables are called the same.
+func (b *binder) uniqueNames(list sqlparser.TableExprs, names *[]tableName) error {
+	add := func(n tableName) error {
+		for _, o := range *names {
+			if sameName(o.alias, n.alias) && o.database == n.database {
+				return expr.Errorf(1066, "42000", "Not unique table/alias: '%s'", n.alias)
+			}
+		}
+		*names = append(*names, n)
+		return nil
+	}
+	for _, t := range list {
+		var err error
+		switch t := t.(type) {
+		case *sqlparser.AliasedTableExpr:
+			n := tableName{alias: t.As.String()}
+			if e, ok := t.Expr.(sqlparser.TableName); ok {
+				if n.alias == "" {
+					n.alias = e.Name.String()
+				}
+				if n.database = e.DbQualifier.String(); n.database == "" {
+					n.database = b.database
+				}
+			}
+			err = add(n)
+		case *sqlparser.ParenTableExpr:
+			err = b.uniqueNames(t.Exprs, names)
+		case *sqlparser.JoinTableExpr:
+			err = b.uniqueNames(sqlparser.TableExprs{t.LeftExpr, t.RightExpr}, names)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // commaList binds tables that stand side by side. left are the tables of the same FROM before them.

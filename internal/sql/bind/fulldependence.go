@@ -13,13 +13,19 @@ type looseColumn struct {
 	clause clause
 	number int
 	id     rel.ColID
+	name   string
+	window string // the window whose PARTITION BY or ORDER BY names it; "": none does
 }
 
-// checkGrouping reports error 1055, or 1140 without GROUP BY, for the first column that the groups do not decide. plan is what is grouped.
-func (b *binder) checkGrouping(s *scope, plan rel.Node) error {
-	if len(s.loose) == 0 {
-		return nil
+// checkGrouping has the groups of a query checked when all names have been bound. plan is what is grouped.
+func (b *binder) checkGrouping(s *scope, plan rel.Node) {
+	if len(s.loose) > 0 {
+		b.checks = append(b.checks, func() error { return b.groupingError(s, plan) })
 	}
+}
+
+// groupingError is error 1055, or 1140 without GROUP BY, for the first column that the groups do not decide; nil: they decide all.
+func (b *binder) groupingError(s *scope, plan rel.Node) error {
 	d := &dependence{given: rel.Cols{}}
 	d.walk(plan)
 	for _, id := range plan.Columns() {
@@ -40,21 +46,25 @@ func (b *binder) checkGrouping(s *scope, plan rel.Node) error {
 			if l.clause != in && (in != fieldList || l.clause == orderClause || l.clause == havingClause) || decided[l.id] {
 				continue
 			}
-			name := b.plainName(l.id)
+			name := l.name
 			if !s.group.explicit {
 				return expr.Errorf(1140, "42000", "In aggregated query without GROUP BY, expression #%d of %s contains nonaggregated column '%s'; "+
-					"this is incompatible with sql_mode=only_full_group_by", l.number, listText(l.clause), name)
+					"this is incompatible with sql_mode=only_full_group_by", l.number, l.list(), name)
 			}
 			return expr.Errorf(1055, "42000", "Expression #%d of %s is not in GROUP BY clause and contains nonaggregated column '%s' which is not "+
 				"functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by",
-				l.number, listText(l.clause), name)
+				l.number, l.list(), name)
 		}
 	}
 	return nil
 }
 
-func listText(c clause) string {
-	switch c {
+// list is how errors call the list that the column was named in.
+func (l *looseColumn) list() string {
+	if l.window != "" {
+		return "PARTITION BY or ORDER BY clause of window '" + l.window + "'"
+	}
+	switch l.clause {
 	case orderClause:
 		return "ORDER BY clause"
 	case havingClause:

@@ -19,6 +19,7 @@ type grouping struct {
 	// any are the columns that are no keys, as ANY_VALUE() of the group.
 	any       map[rel.ColID]rel.ColID
 	groupings []rel.Grouping
+	called    bool // the query calls an aggregate
 	calls     bool // a key is neither a column nor a literal
 }
 
@@ -129,7 +130,7 @@ func (b *binder) groupKey(e sqlparser.Expr, s *scope) (k groupKey, err error) {
 	if err != nil {
 		return k, err
 	}
-	src, c, found, err := s.from.find(name, s.clause)
+	src, c, found, err := s.from.find(name, s.place())
 	if it != nil {
 		if err != nil || !found {
 			n := k.name
@@ -195,16 +196,15 @@ func (g *grouping) named(e *sqlparser.ColName, s *scope) *groupKey {
 }
 
 // groupedColumn is what a column of the query's tables is above the grouping: a key, or any value of the group.
-func (b *binder) groupedColumn(s *scope, id rel.ColID) rel.ColID {
+func (b *binder) groupedColumn(p place) rel.ColID {
+	s, id := p.s, p.id
 	g := s.group
 	for i := range g.keys {
 		if g.keys[i].id == id {
 			return g.keys[i].out
 		}
 	}
-	if b.set.OnlyFullGroupBy && !b.anyValue {
-		s.loose = append(s.loose, looseColumn{clause: s.clause, number: s.number, id: id})
-	}
+	b.noteLoose(p)
 	if out, ok := g.any[id]; ok {
 		return out
 	}
@@ -225,6 +225,13 @@ func (b *binder) groupedColumn(s *scope, id rel.ColID) rel.ColID {
 	g.any[id] = out
 	g.aggs = append(g.aggs, rel.Agg{Name: "any_value", Args: []expr.Node{b.ref(id)}, Col: out, T: c.Type, Text: "any_value(" + c.Name + ")"})
 	return out
+}
+
+// noteLoose notes that an expression above a grouping reads a column that is no key.
+func (b *binder) noteLoose(p place) {
+	if b.set.OnlyFullGroupBy && !b.anyValue {
+		p.s.loose = append(p.s.loose, looseColumn{clause: p.s.clause, number: p.s.number, id: p.id, name: p.fullName()})
+	}
 }
 
 // isAggregate reports whether a column is an aggregate that the query calls.
@@ -255,8 +262,19 @@ func (g *grouping) plan(child rel.Node) rel.Node {
 	return group
 }
 
-// matchKey finds the key of GROUP BY that an expression above the grouping is; nil: none.
-func (b *binder) matchKey(e sqlparser.Expr, s *scope) *groupKey {
+// hasKey reports whether a column of the query's tables is a key.
+func (g *grouping) hasKey(id rel.ColID) bool {
+	for i := range g.keys {
+		if g.keys[i].col && g.keys[i].id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// matchKey finds the key of GROUP BY that an expression above the grouping is; nil: none. whole: it is an expression of the select list or
+// of ORDER BY, not a part of one.
+func (b *binder) matchKey(e sqlparser.Expr, s *scope, whole bool) *groupKey {
 	if s.group == nil || !s.group.calls || !s.grouped || s.clause == havingClause || b.agg != nil && b.agg.s.level >= s.level {
 		return nil
 	}
@@ -265,9 +283,22 @@ func (b *binder) matchKey(e sqlparser.Expr, s *scope) *groupKey {
 		if k.col || !sameShape(k.keyExpr(), e) {
 			continue
 		}
-		if n, err := b.below(e, s); err == nil && b.same(n, k.node) {
-			return k
+		refs := s.read
+		s.read = nil
+		n, err := b.below(e, s)
+		read := s.read
+		s.read = refs
+		if err != nil || !b.same(n, k.node) {
+			continue
 		}
+		if !whole { // ONLY_FULL_GROUP_BY does not see keys within expressions
+			for _, p := range read {
+				if !s.group.hasKey(p.id) {
+					b.noteLoose(p)
+				}
+			}
+		}
+		return k
 	}
 	return nil
 }

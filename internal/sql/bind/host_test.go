@@ -22,7 +22,8 @@ type memory struct {
 
 func newMemory() *memory {
 	m := &memory{relations: map[string]Relation{}}
-	env := &expr.Env{Collation: expr.DefaultCollation, DivPrecision: 4, GroupConcatMax: 1024, MaxPacket: 64 << 20}
+	env := &expr.Env{Mode: expr.StrictTables | expr.NoZeroDate | expr.NoZeroInDate | expr.ErrorForDivisionByZero,
+		Collation: expr.DefaultCollation, DivPrecision: 4, GroupConcatMax: 1024, MaxPacket: 64 << 20}
 	env.Warn = func(code uint16, msg string) {
 		m.warnings = append(m.warnings, fmt.Sprintf("warning %d: %s", code, msg))
 	}
@@ -134,6 +135,7 @@ type table struct {
 	database, name string
 	cols           []rel.TableColumn
 	indexes        []rel.Index
+	rows           [][]expr.Value
 }
 
 // Database implements rel.Table.

@@ -54,22 +54,33 @@ func (b *binder) joinExpr(t *sqlparser.JoinTableExpr, s *scope, before []*source
 	if err != nil || t.Condition.On == nil {
 		return out, err
 	}
-	from, in := s.from, s.clause
-	s.from, s.clause = out, onClause
-	j.On, err = b.conditions(t.Condition.On, s, nil)
-	s.from, s.clause = from, in
-	return out, err
+	s.ons = append(s.ons, pendingOn{join: j, e: t.Condition.On, from: out})
+	return out, nil
 }
 
-// join puts two parts of FROM side by side. Error 1066: both have a table of the same name.
-func (b *binder) join(left, right joined, j *rel.Join) (joined, error) {
-	for _, r := range right.sources {
-		for _, l := range left.sources {
-			if sameName(l.alias, r.alias) && l.database == r.database {
-				return joined{}, expr.Errorf(1066, "42000", "Not unique table/alias: '%s'", r.alias)
-			}
+// pendingOn is the condition of a join, which is bound when the select list and WHERE are: their errors come first.
+type pendingOn struct {
+	join *rel.Join
+	e    sqlparser.Expr
+	from joined
+}
+
+// bindOns binds the conditions of joins. They see the tables of their join alone.
+func (b *binder) bindOns(s *scope) (err error) {
+	from := s.from
+	s.clause = onClause
+	for _, on := range s.ons {
+		s.from = on.from
+		if on.join.On, err = b.conditions(on.e, s, on.join.On); err != nil {
+			break
 		}
 	}
+	s.from = from
+	return err
+}
+
+// join puts two parts of FROM side by side.
+func (b *binder) join(left, right joined, j *rel.Join) (joined, error) {
 	j.Left, j.Right = left.plan, right.plan
 	if j.Kind == rel.Left {
 		for _, src := range right.sources {

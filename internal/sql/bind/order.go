@@ -47,8 +47,10 @@ func (b *binder) orderKey(e sqlparser.Expr, s *scope) (expr.Node, error) {
 	}
 	loose := len(s.loose)
 	s.below = s.below[:0]
-	n, err := b.scalar(e, s)
-	if err != nil {
+	var n expr.Node
+	if k := b.matchKey(e, s, true); k != nil {
+		n = b.ref(k.out)
+	} else if n, err = b.scalar(e, s); err != nil {
 		return nil, err
 	}
 	if !expr.IsConst(n) {
@@ -59,8 +61,10 @@ func (b *binder) orderKey(e sqlparser.Expr, s *scope) (expr.Node, error) {
 			}
 		}
 	}
-	if s.sel.QueryOpts.Distinct && b.set.OnlyFullGroupBy {
-		return n, b.checkDistinct(n, s)
+	if s.sel.QueryOpts.Distinct && b.set.OnlyFullGroupBy && !s.keysGiven() {
+		if err := b.distinctError(n, s); err != nil {
+			b.checks = append(b.checks, func() error { return err })
+		}
 	}
 	return n, nil
 }
@@ -75,11 +79,29 @@ func (b *binder) itemKeyOf(it *item) expr.Node {
 	return b.ref(id)
 }
 
-// checkDistinct reports error 3065: an expression of ORDER BY reads a column that SELECT DISTINCT does not give.
-func (b *binder) checkDistinct(n expr.Node, s *scope) error {
+// keysGiven reports whether the rows of a grouped query are distinct anyway, because its select list has all keys of GROUP BY, or because it
+// is one row.
+func (s *scope) keysGiven() bool {
+	if s.group == nil || s.group.rollup {
+		return false
+	}
+	for i := range s.group.keys {
+		given := false
+		for _, it := range s.items {
+			given = given || it.given && it.id == s.group.keys[i].out
+		}
+		if !given {
+			return false
+		}
+	}
+	return true
+}
+
+// distinctError is error 3065: an expression of ORDER BY reads a column that SELECT DISTINCT does not give; 3066: it calls an aggregate.
+func (b *binder) distinctError(n expr.Node, s *scope) error {
 	bad, found := rel.ColID(0), false
 	look := func(id rel.ColID) {
-		if found || s.group != nil && s.group.isAggregate(id) {
+		if found {
 			return
 		}
 		for _, it := range s.items {
@@ -98,8 +120,12 @@ func (b *binder) checkDistinct(n expr.Node, s *scope) error {
 	for _, id := range s.below {
 		look(id)
 	}
-	if !found {
+	switch {
+	case !found:
 		return nil
+	case s.group != nil && s.group.isAggregate(bad):
+		return expr.Errorf(3066, "HY000", "Expression #%d of ORDER BY clause is not in SELECT list, contains aggregate function; "+
+			"this is incompatible with DISTINCT", s.number)
 	}
 	return expr.Errorf(3065, "HY000", "Expression #%d of ORDER BY clause is not in SELECT list, references column '%s' which is not in SELECT list; "+
 		"this is incompatible with DISTINCT", s.number, b.plainName(bad))

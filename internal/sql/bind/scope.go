@@ -69,8 +69,15 @@ type scope struct {
 	// inWindow is the window whose PARTITION BY or ORDER BY is being bound, or windowArgument; "": none.
 	inWindow string
 	sel      *sqlparser.Select
+	ons      []pendingOn
+	// existential: the query is asked only whether it has rows, or such a row: IN, EXISTS, ANY, ALL.
+	existential bool
+	// compared: the left side of IN (SELECT ...) is being bound, which errors name in place of the clause.
+	compared bool
 	// number is that of the expression in its clause, from 1.
 	number int
+	// read are the columns that an expression has been found to read, while it is compared with the keys of GROUP BY.
+	read []place
 	// below are the columns that the subqueries of the expression of ORDER BY read.
 	below []rel.ColID
 	// loose are the columns that the groups do not decide, as far as can be seen from GROUP BY alone (fulldependence.go).
@@ -92,6 +99,18 @@ type place struct {
 	column
 }
 
+// fullName is how errors call the column.
+func (p *place) fullName() string {
+	n := p.name
+	if p.src != nil {
+		n = p.src.alias + "." + n
+		if p.src.database != "" {
+			n = p.src.database + "." + n
+		}
+	}
+	return n
+}
+
 func sameName(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
 
 // is reports whether a qualified name means the source.
@@ -103,7 +122,7 @@ func (s *source) is(t sqlparser.TableName) bool {
 }
 
 // find looks for a column among the tables of FROM; found is false if there is none. Error 1052: there are several.
-func (f *joined) find(e *sqlparser.ColName, in clause) (src *source, c column, found bool, err error) {
+func (f *joined) find(e *sqlparser.ColName, in string) (src *source, c column, found bool, err error) {
 	name := e.Name.String()
 	if e.Qualifier.IsEmpty() {
 		for i := range f.cols {
@@ -136,10 +155,18 @@ func (f *joined) find(e *sqlparser.ColName, in clause) (src *source, c column, f
 	return src, c, found, nil
 }
 
-func ambiguous(e *sqlparser.ColName, in clause) error {
-	return expr.Errorf(1052, "23000", "Column '%s' in %s is ambiguous", e.String(), in.text())
+// place is how errors name what is being bound.
+func (s *scope) place() string {
+	if s.compared {
+		return "IN/ALL/ANY subquery"
+	}
+	return s.clause.text()
 }
 
-func unknownColumn(e *sqlparser.ColName, in clause) error {
-	return expr.Errorf(1054, "42S22", "Unknown column '%s' in '%s'", e.String(), in.text())
+func ambiguous(e *sqlparser.ColName, in string) error {
+	return expr.Errorf(1052, "23000", "Column '%s' in %s is ambiguous", e.String(), in)
+}
+
+func unknownColumn(e *sqlparser.ColName, in string) error {
+	return expr.Errorf(1054, "42S22", "Unknown column '%s' in '%s'", e.String(), in)
 }

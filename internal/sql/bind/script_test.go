@@ -18,7 +18,8 @@ import (
 var update = flag.Bool("update", false, "write what is answered into the scripts")
 
 // TestScripts binds the statements of testdata/*.txt. A line "table ..." or "view ..." declares one, "set ..." changes a setting, "> ..." is
-// a statement, and the lines "| ..." below it say what it becomes: its columns and its tree, or its error.
+// a statement, and the lines "| ..." below it say what it becomes: its columns and its tree, or its error. "= ..." is one that is executed,
+// on the rows of "insert ..."; the lines are its rows.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -49,15 +50,22 @@ func runScript(t *testing.T, file string) {
 			m.declare(t, rest)
 		case "view":
 			m.declareView(t, rest)
+		case "insert":
+			m.insert(t, rest)
 		case "set":
 			m.settings.OnlyFullGroupBy = rest == "full"
-		case ">":
+		case ">", "=":
 			var want strings.Builder
 			for i+1 < len(lines) && strings.HasPrefix(lines[i+1], "| ") {
 				i++
 				fmt.Fprintln(&want, lines[i][2:])
 			}
-			got := answer(m, rest)
+			got := ""
+			if word == ">" {
+				got = answer(m, rest)
+			} else {
+				got = m.rowsOf(t, rest)
+			}
 			if got != want.String() && !*update {
 				t.Errorf("%s: %s\ngot\n%s\nwant\n%s", file, rest, got, want.String())
 			}
@@ -148,7 +156,7 @@ func typeText(t expr.Type) string {
 // check reports what breaks the rules of package rel: a column that is read and not given, a column given twice (R1), an expression that
 // stands in two places (R4).
 func check(q *rel.Query) error {
-	c := &checker{given: map[rel.ColID]bool{}, nodes: map[expr.Node]bool{}}
+	c := &checker{given: map[rel.ColID]bool{}, nodes: map[expr.Node]bool{}, shared: map[*rel.Shared]bool{}}
 	have := c.node(q.Root, rel.Cols{})
 	for _, o := range q.Out {
 		if !have[o.Col] {
@@ -161,7 +169,9 @@ func check(q *rel.Query) error {
 type checker struct {
 	given map[rel.ColID]bool
 	nodes map[expr.Node]bool
-	err   error
+	// shared are those whose plans have been checked: each stands in one place, however many scans read it.
+	shared map[*rel.Shared]bool
+	err    error
 }
 
 func (c *checker) fail(format string, args ...any) {
@@ -202,8 +212,19 @@ func (c *checker) node(n rel.Node, outer rel.Cols) rel.Cols {
 		c.give(n.Cols)
 	case *rel.SharedScan:
 		c.give(n.Cols)
-		if !c.given[n.From.Cols[0]] {
+		if !c.shared[n.From] {
+			c.shared[n.From] = true
 			c.node(n.From.Plan, outer)
+		}
+	case *rel.WorkScan:
+		c.give(n.Cols)
+	case *rel.SetOp:
+		c.give(n.Cols)
+	case *rel.Recursive:
+		c.give(n.Cols)
+	case *rel.Window:
+		for _, f := range n.Funcs {
+			c.give([]rel.ColID{f.Col})
 		}
 	case *rel.Group:
 		for _, a := range n.Aggs {

@@ -40,19 +40,20 @@ func (b *binder) selectStatement(sel *sqlparser.Select, outer *scope) (*query, e
 		}
 	}
 	grouped := len(sel.GroupBy) > 0 || hasAggregates(sel)
-	agg, anyValue := b.agg, b.anyValue
-	for {
-		q, err := b.block(sel, outer, grouped)
+	agg, anyValue, checks, existential := b.agg, b.anyValue, len(b.checks), b.existential
+	b.existential = false
+	for tries := 0; ; tries++ {
+		q, err := b.block(sel, outer, grouped, existential && tries == 0)
 		var again *regroup
-		if !errors.As(err, &again) || again.sel != sel || again.grouped == grouped {
+		if !errors.As(err, &again) || again.sel != sel || tries > 1 {
 			return q, err
 		}
-		grouped, b.agg, b.anyValue = again.grouped, agg, anyValue
+		grouped, b.agg, b.anyValue, b.checks = again.grouped || len(sel.GroupBy) > 0, agg, anyValue, b.checks[:checks]
 	}
 }
 
 // block binds a SELECT whose rows are grouped or not.
-func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped bool) (*query, error) {
+func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped, existential bool) (*query, error) {
 	s := newScope(outer)
 	s.sel = sel
 	s.clause = fromClause
@@ -60,27 +61,19 @@ func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped bool) (*quer
 	if s.from, err = b.fromClause(sel.From, s); err != nil {
 		return nil, err
 	}
-	plan := s.from.plan
-	if sel.Where != nil {
-		s.clause = whereClause
-		conds, err := b.conditions(sel.Where.Expr, s, nil)
-		if err != nil {
-			return nil, err
-		}
-		plan = &rel.Filter{Child: plan, Conds: conds}
-	}
 	s.clause = fieldList
-	if s.items, err = b.expandItems(sel, s); err != nil {
+	items, err := b.expandItems(sel, s)
+	if err != nil {
 		return nil, err
 	}
-	if grouped {
-		s.clause = groupClause
-		s.group = &grouping{}
-		if err := b.groupBy(sel.GroupBy, s); err != nil {
-			return nil, err
-		}
-		s.grouped = true
+	plan, err := b.belowItems(sel, s, items, grouped)
+	if err != nil {
+		return nil, b.firstError(s, items, err)
 	}
+	if existential && grouped && s.group.explicit && !s.group.rollup && sel.Having == nil && !hasAggregates(sel) {
+		s.group, grouped = nil, false // the groups are not told apart: MySQL forgets GROUP BY
+	}
+	s.grouped = grouped
 	if err := b.bindItems(s); err != nil {
 		return nil, err
 	}
@@ -95,13 +88,51 @@ func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped bool) (*quer
 	if grouped && len(sel.GroupBy) == 0 && len(s.group.aggs) == 0 {
 		return nil, &regroup{sel: sel}
 	}
-	if err := b.checkGrouping(s, plan); err != nil {
-		return nil, err
-	}
+	b.checkGrouping(s, plan)
 	if s.grouped {
 		plan = s.group.plan(plan)
 	}
 	return b.assemble(sel, s, plan, having, keys)
+}
+
+// belowItems binds what comes below the select list: WHERE, the conditions of joins, and GROUP BY.
+func (b *binder) belowItems(sel *sqlparser.Select, s *scope, items []*item, grouped bool) (rel.Node, error) {
+	plan := s.from.plan
+	if sel.Where != nil {
+		s.clause = whereClause
+		conds, err := b.conditions(sel.Where.Expr, s, nil)
+		if err != nil {
+			return nil, err
+		}
+		plan = &rel.Filter{Child: plan, Conds: conds}
+	}
+	if err := b.bindOns(s); err != nil {
+		return nil, err
+	}
+	s.items, s.clause = items, fieldList
+	if !grouped {
+		return plan, nil
+	}
+	s.clause = groupClause
+	s.group = &grouping{}
+	return plan, b.groupBy(sel.GroupBy, s)
+}
+
+// firstError is the error that MySQL finds first if there is one in what comes below the select list: those in the select list come
+// before.
+func (b *binder) firstError(s *scope, items []*item, err error) error {
+	var e *expr.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	s.group, s.grouped, s.items = &grouping{}, false, items
+	for _, it := range items {
+		it.node = nil
+	}
+	if first := b.bindItems(s); errors.As(first, &e) {
+		return first
+	}
+	return err
 }
 
 // assemble puts what stands above WHERE and GROUP BY on a plan: HAVING, windows, the select list, DISTINCT, ORDER BY and LIMIT. What

@@ -100,6 +100,8 @@ func itemName(e *sqlparser.AliasedExpr) string {
 			}
 			return in.String()
 		}
+	case *sqlparser.NullVal:
+		return "NULL"
 	case *sqlparser.SQLVal:
 		if in.Type == sqlparser.StrVal {
 			return string(in.Val)
@@ -181,6 +183,9 @@ func (b *binder) itemNode(it *item, s *scope) (expr.Node, error) {
 				return b.ref(k.out), nil
 			}
 		}
+	}
+	if k := b.matchKey(inParens(it.ast), s, true); k != nil {
+		return b.ref(k.out), nil
 	}
 	return b.scalar(it.ast, s)
 }

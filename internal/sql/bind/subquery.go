@@ -13,6 +13,7 @@ import (
 func (b *binder) subquery(e *sqlparser.Subquery, kind rel.SubqueryKind, left []expr.Node, s *scope) (*rel.Subquery, error) {
 	anyValue := b.anyValue
 	b.anyValue = false
+	b.existential = kind != rel.Scalar && kind != rel.RowEquals
 	q, err := b.statement(e.Select, s)
 	b.anyValue = anyValue
 	if err != nil {
@@ -67,7 +68,7 @@ func (b *binder) inSubquery(left sqlparser.Expr, e *sqlparser.Subquery, negated 
 	if isSubquery(left) && isRow(left) {
 		return nil, unsupported("a comparison of rows of two subqueries")
 	}
-	l, err := b.operand(left, s)
+	l, err := b.leftOperand(left, s)
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +78,15 @@ func (b *binder) inSubquery(left sqlparser.Expr, e *sqlparser.Subquery, negated 
 	}
 	q.Negated = negated
 	return q, nil
+}
+
+// leftOperand binds what the rows of a subquery are compared with.
+func (b *binder) leftOperand(e sqlparser.Expr, s *scope) (expr.Node, error) {
+	compared := s.compared
+	s.compared = true
+	n, err := b.operand(e, s)
+	s.compared = compared
+	return n, err
 }
 
 // compared is a subquery whose rows are compared with an expression or a row.
@@ -156,7 +166,7 @@ func (b *binder) subqueryComparison(e *sqlparser.ComparisonExpr, op string, s *s
 			}
 			kind = rel.RowEquals
 		}
-		left, err := b.operand(e.Left, s)
+		left, err := b.leftOperand(e.Left, s)
 		if err != nil {
 			return nil, err
 		}

@@ -182,9 +182,14 @@ func (b *binder) checkWindows(s *scope) error {
 
 // windowOrder binds PARTITION BY and ORDER BY of a window. Names in them are columns, not aliases of the select list.
 func (b *binder) windowOrder(w *window, s *scope) (*windowOrder, error) {
-	clause, allow, in := s.clause, s.allowAggregates, s.inWindow
+	clause, allow, in, number, loose := s.clause, s.allowAggregates, s.inWindow, s.number, len(s.loose)
 	s.clause, s.allowAggregates, s.inWindow = fieldList, true, w.name
-	defer func() { s.clause, s.allowAggregates, s.inWindow = clause, allow, in }()
+	defer func() {
+		s.clause, s.allowAggregates, s.inWindow, s.number = clause, allow, in, number
+		for i := loose; i < len(s.loose); i++ {
+			s.loose[i].window = w.name
+		}
+	}()
 	bound := func(e sqlparser.Expr, what string) (expr.Node, error) {
 		e = inParens(e)
 		if v, ok := e.(*sqlparser.SQLVal); ok && v.Type == sqlparser.IntVal {
@@ -198,7 +203,8 @@ func (b *binder) windowOrder(w *window, s *scope) (*windowOrder, error) {
 		return n, err
 	}
 	out := &windowOrder{}
-	for _, e := range w.partition {
+	for i, e := range w.partition {
+		s.number = i + 1
 		n, err := bound(e, "window partition by")
 		if err != nil {
 			return nil, err
@@ -207,7 +213,8 @@ func (b *binder) windowOrder(w *window, s *scope) (*windowOrder, error) {
 			out.partition = append(out.partition, n)
 		}
 	}
-	for _, o := range w.order {
+	for i, o := range w.order {
+		s.number = i + 1
 		n, err := bound(o.Expr, "window order by")
 		if err != nil {
 			return nil, err

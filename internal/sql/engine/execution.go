@@ -397,7 +397,7 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 // shortcut answers the statement that pools send to see whether a connection lives: SELECT 1.
 func (x *execution) shortcut(stmt sqlparser.Statement) (done bool, err error) {
 	sel, ok := stmt.(*sqlparser.Select)
-	if !ok || len(sel.SelectExprs) != 1 || sel.Where != nil || sel.Limit != nil || sel.With != nil || sel.Having != nil || sel.QueryOpts.Distinct {
+	if !ok || x.own != nil || len(sel.SelectExprs) != 1 || sel.Where != nil || sel.Limit != nil || sel.With != nil || sel.Having != nil || sel.QueryOpts.Distinct {
 		return false, nil
 	}
 	if len(sel.From) > 1 || len(sel.From) == 1 && sqlparser.String(sel.From[0]) != "dual" {

@@ -74,6 +74,9 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 	if err := h.refuse(c); err != nil {
 		return nil, err
 	}
+	if tooManyParameters(query) {
+		return nil, mysql.NewSQLError(1390, "HY000", "Prepared statement contains too many placeholders")
+	}
 	if s := h.e.sessions.of(c); s != nil {
 		if p := s.planOf(ctx, query); p != nil {
 			results := s.known.results
@@ -124,6 +127,12 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 			return nil, h.e.clientError(ctx, err, t)
 		}
 		return fields, nil
+	}
+	if own := ownAlone(query); own != nil {
+		if own.answer != nil {
+			return nil, nil // its columns are told with its rows
+		}
+		query = own.instead
 	}
 	n, err := h.prepare(sc, forShare(plainComments(query), true))
 	if err != nil {

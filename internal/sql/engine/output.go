@@ -154,13 +154,32 @@ func resultFields(ctx *sql.Context, s sql.Schema) []*querypb.Field {
 		flag(!c.Nullable, querypb.MySqlFlag_NOT_NULL_FLAG)
 		flag(c.AutoIncrement, querypb.MySqlFlag_AUTO_INCREMENT_FLAG)
 		flag(c.PrimaryKey, querypb.MySqlFlag_PRI_KEY_FLAG)
-		flag(types.IsUnsigned(c.Type), querypb.MySqlFlag_UNSIGNED_FLAG)
-		if t, ok := c.Type.(sql.DecimalType); ok && types.IsDecimal(c.Type) {
-			f.Decimals = uint32(t.Scale())
-		} else if t, ok := c.Type.(sql.DatetimeType); ok {
-			f.Decimals = uint32(t.Precision())
-		}
+		flag(types.IsUnsigned(c.Type) || types.IsYear(c.Type), querypb.MySqlFlag_UNSIGNED_FLAG)
+		flag(types.IsYear(c.Type), querypb.MySqlFlag_ZEROFILL_FLAG)
+		f.Decimals = decimalsOf(c.Type)
 		fields[i] = f
 	}
 	return fields
+}
+
+// notFixed is the number of decimals that MySQL says of a FLOAT or DOUBLE without a scale (NOT_FIXED_DEC).
+const notFixed = 31
+
+// decimalsOf is how many digits behind the point a client is told of. Drivers print a time in binary form with as many.
+func decimalsOf(t sql.Type) uint32 {
+	if types.IsDecimal(t) {
+		if d, ok := t.(sql.DecimalType); ok {
+			return uint32(d.Scale())
+		}
+	}
+	switch t := t.(type) {
+	case types.TimeType:
+		return uint32(timeDigits(t))
+	case sql.DatetimeType:
+		return uint32(t.Precision())
+	}
+	if types.IsFloat(t) {
+		return notFixed
+	}
+	return 0
 }

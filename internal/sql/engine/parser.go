@@ -221,6 +221,7 @@ func shape(v reflect.Value) error {
 	}
 	if c, ok := v.Addr().Interface().(*sqlparser.ColumnType); ok {
 		c.Default = plainLiteral(c.Default)
+		spellDefault(c)
 		resolveTime(c)
 	}
 	if u, ok := v.Addr().Interface().(*sqlparser.SetOp); ok {

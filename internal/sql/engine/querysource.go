@@ -63,7 +63,9 @@ func (q *querySource) readTable(t *queryTable, r *exec.Request) (exec.Rows, erro
 	if r.Index == nil {
 		it.lock = it.stmt.lockFor(&tbl, true)
 	}
-	it.limit, it.uses = r.Limit, r.Uses
+	if it.lock.Mode == kv.NoLock {
+		it.limit, it.uses = r.Limit, r.Uses
+	}
 	it.counts = x.isPK && len(rs) == 1 && x.isAll(rs[0].span) && r.Limit == 0 && it.lock.Policy != kv.LockSkip
 	out := &queryRows{ctx: q.ctx, it: it, left: -1, places: r.Places, q: t.q}
 	if r.Limit > 0 {

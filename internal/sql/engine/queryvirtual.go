@@ -48,6 +48,9 @@ func (h *queryHost) virtualOf(database string, l *layout) (*virtualColumns, erro
 	if found == nil || len(found.Projections) != len(l.columns) {
 		return nil, fmt.Errorf("%w: the virtual columns of table %s", bind.ErrUnsupported, l.desc.Name)
 	}
+	if err := (&storer{run: &evaluation{}}).virtual(h.ctx, found); err != nil {
+		return nil, err
+	}
 	v := &virtualColumns{exprs: make([]sql.Expression, len(l.columns)), needs: make([][]int, len(l.columns))}
 	for at, e := range found.Projections {
 		if !l.virtual[at] {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net"
@@ -115,7 +116,11 @@ func (c *countedConn) Read(p []byte) (int, error) {
 
 // receive reads what comes next. It reports whether that begins with a command that is executed here (commands.go).
 func (c *countedConn) receive(p []byte) (n int, own bool, err error) {
-	n, err = c.Conn.Read(p)
+	if n = copy(p, c.behind); n > 0 {
+		c.behind = c.behind[n:]
+	} else {
+		n, err = c.Conn.Read(p)
+	}
 	c.nth, c.info = 0, ""
 	for err == nil && n > 0 && n < 5 && len(p) >= 5 && c.betweenCommands() { // which command it is stands behind the header
 		var more int
@@ -128,7 +133,11 @@ func (c *countedConn) receive(p []byte) (n int, own bool, err error) {
 		c.turn.mu.Unlock()
 		return 0, false, io.EOF // what came was not executed, and the client is told so (E2)
 	}
-	if n > 4 && c.turn.betweenCommands() && ownCommands[p[4]] != nil {
+	if first := firstCommand(p[:n]); first < n && c.turn.betweenCommands() {
+		c.behind = append(bytes.Clone(p[first:n]), c.behind...)
+		n = first
+	}
+	if n > 4 && c.turn.betweenCommands() && (ownCommands[p[4]] != nil || preparesOwn(p[:n])) {
 		c.turn.mu.Unlock()
 		return n, true, err
 	}
@@ -140,6 +149,15 @@ func (c *countedConn) receive(p []byte) (n int, own bool, err error) {
 		return 0, false, io.EOF
 	}
 	return n, false, err
+}
+
+// firstCommand is the length of the packet with which p begins, or of p, which is part of it. Drivers send a command behind one that has no
+// answer (COM_STMT_CLOSE): each is looked at alone.
+func firstCommand(p []byte) int {
+	if len(p) < 4 {
+		return len(p)
+	}
+	return min(len(p), 4+(int(p[0])|int(p[1])<<8|int(p[2])<<16))
 }
 
 // betweenCommands reports that what comes next is a command. The mutex is held.
@@ -419,6 +437,7 @@ type countedConn struct {
 	instead []byte // the body of the error packet that is to be sent in the place of vitess's (ComStmtExecute)
 	swallow bool   // the next packet is not to be sent (tellMidway)
 	packet  []byte // what there is of it
+	behind  []byte // what the client has sent behind the command under way (receive)
 }
 
 // Write implements net.Conn.

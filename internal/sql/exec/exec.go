@@ -39,7 +39,8 @@ type Execution struct {
 	work   map[*rel.Recursive]*recursive
 
 	given   uint64
-	counted *limit // the LIMIT beyond which rows are counted
+	top     *rel.Limit // the LIMIT of the whole query, if it has one
+	counted *limit     // the one that knows how many rows were found
 }
 
 // iterator is an operator that is executed.
@@ -58,8 +59,23 @@ func New(q *rel.Query, env *expr.Env, src Source, o Options) *Execution {
 		subs: map[*rel.Subquery]*subquery{}, shared: map[*rel.Shared]*shared{}, work: map[*rel.Recursive]*recursive{}}
 	x.mem = memory{limit: o.MemoryLimit, setting: o.MemorySetting, sizeOf: o.SizeOf}
 	x.regs = make([]expr.Value, len(q.Meta.Columns))
+	x.top = topLimit(q.Root)
 	x.frame = &rel.Frame{Regs: x.regs, Run: x, Session: o.Session}
 	return x
+}
+
+// topLimit is the LIMIT of the whole query, above which there are only columns that are calculated.
+func topLimit(n rel.Node) *rel.Limit {
+	for {
+		switch t := n.(type) {
+		case *rel.Limit:
+			return t
+		case *rel.Project:
+			n = t.Child
+		default:
+			return nil
+		}
+	}
 }
 
 // Open begins the execution.
@@ -118,8 +134,8 @@ func (x *Execution) Close() error {
 	return err
 }
 
-// FoundRows is how many rows the query gave, those beyond the limit of SQL_CALC_FOUND_ROWS included. It is known when all have been
-// read.
+// FoundRows is what FOUND_ROWS() says after the query: how many rows it gave and skipped (OFFSET), and with SQL_CALC_FOUND_ROWS those
+// beyond the limit too. It is known when all rows have been read.
 func (x *Execution) FoundRows() uint64 {
 	if x.counted != nil {
 		return x.counted.found

@@ -15,12 +15,12 @@ type limit struct {
 
 	skip, left uint64
 	began      bool // child is open
-	found      uint64
+	found      uint64 // rows of the child, those of the offset included
 }
 
 func newLimit(x *Execution, n *rel.Limit, child iterator) *limit {
 	l := &limit{x: x, n: n, child: child}
-	if n.FoundRows {
+	if n.FoundRows || n == x.top {
 		x.counted = l
 	}
 	return l

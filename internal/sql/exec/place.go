@@ -49,13 +49,11 @@ func (x *Execution) place(t expr.Type, n expr.Node, v expr.Value) (expr.Value, p
 			return expr.Bytes(v.RawText()), exact
 		}
 	case expr.KindDate, expr.KindDatetime:
-		return placeDate(env, t, v)
+		_, literal := n.(*expr.Lit)
+		return placeDate(env, t, v, literal)
 	case expr.KindTime:
-		if _, lit := n.(*expr.Lit); v.Kind() == expr.KindTime || lit && v.Kind() == expr.KindText {
-			if p, ok, err := expr.ToTime(env, v); ok && err == nil {
-				return expr.Packed(expr.KindTime, p, t.Scale), exact
-			}
-		}
+		_, literal := n.(*expr.Lit)
+		return placeTime(t, v, literal)
 	case expr.KindEnum:
 		return placeEnum(t, n.Type(), v)
 	}
@@ -227,13 +225,27 @@ func placeText(t, from expr.Type, v expr.Value) (expr.Value, placing) {
 	return expr.Null, unplaced
 }
 
-// placeDate: dates are compared as datetimes, but with numbers as numbers.
-func placeDate(env *expr.Env, t expr.Type, v expr.Value) (expr.Value, placing) {
+// placeTime: times are compared with texts as texts, but with literals that are times.
+func placeTime(t expr.Type, v expr.Value, literal bool) (expr.Value, placing) {
+	switch {
+	case v.Kind() == expr.KindTime:
+		return expr.Packed(expr.KindTime, v.RawInt(), t.Scale), exact
+	case v.Kind() == expr.KindText && literal:
+		if r := temporal.ParseTime(v.RawText(), 0); r.Kind == temporal.KindTime && r.Faults == 0 {
+			return expr.Packed(expr.KindTime, int64(r.Duration), t.Scale), exact
+		}
+	}
+	return expr.Null, unplaced
+}
+
+// placeDate: dates are compared as datetimes, but with numbers as numbers; a literal number beside a DATETIME column is a datetime if it
+// is one.
+func placeDate(env *expr.Env, t expr.Type, v expr.Value, literal bool) (expr.Value, placing) {
 	switch v.Kind() {
 	case expr.KindDate, expr.KindDatetime, expr.KindTime, expr.KindText:
 	case expr.KindInt, expr.KindUint:
 		r := temporal.FromNumber(v.RawInt(), 0, temporal.ZeroParts)
-		if !r.OK() || r.Faults != 0 || !r.DateTime.IsReal() || t.Kind() != expr.KindDatetime {
+		if !literal || !r.OK() || r.Faults != 0 || !r.DateTime.IsReal() || t.Kind() != expr.KindDatetime {
 			return expr.Null, unplaced
 		}
 		return expr.Packed(expr.KindDatetime, int64(r.DateTime), t.Scale), exact

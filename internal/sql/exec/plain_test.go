@@ -52,13 +52,14 @@ func TestLimit(t *testing.T) {
 		read          int
 	}{
 		{count: lit(2), want: []string{"1", "2"}, rows: 2, read: 2},
-		{count: lit(2), offset: lit(3), want: []string{"4", "5"}, rows: 2, read: 5},
+		{count: lit(2), offset: lit(3), want: []string{"4", "5"}, rows: 5, read: 5},
 		{count: lit(0), rows: 0, read: 0},
 		{count: lit(0), found: true, rows: 5, read: 5},
 		{count: lit(2), offset: lit(1), found: true, want: []string{"2", "3"}, rows: 5, read: 5},
-		{count: lit(math.MaxUint64), offset: lit(4), want: []string{"5"}, rows: 1, read: 5},
-		{count: lit(1), offset: lit(math.MaxUint64), rows: 0, read: 5},
-		{offset: lit(4), want: []string{"5"}, rows: 1, read: 5},
+		{count: lit(math.MaxUint64), offset: lit(4), want: []string{"5"}, rows: 5, read: 5},
+		{count: lit(1), offset: lit(1), want: []string{"2"}, rows: 2, read: 2},
+		{count: lit(1), offset: lit(math.MaxUint64), rows: 5, read: 5},
+		{offset: lit(4), want: []string{"5"}, rows: 5, read: 5},
 	} {
 		b := newTree(t)
 		s := b.scan(b.table(1, "1", "2", "3", "4", "5"))

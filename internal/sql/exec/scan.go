@@ -205,6 +205,9 @@ func (s *scan) bound(b *rel.Bound, at int, low bool) (*expr.Value, bool, bool, e
 	if err != nil || v.IsNull() {
 		return nil, false, false, err
 	}
+	if s.types[at].Kind() == expr.KindEnum {
+		return nil, false, true, nil // ordered by number, and compared as texts
+	}
 	to, how := s.x.place(s.types[at], b.Value, v)
 	switch how {
 	case exact:

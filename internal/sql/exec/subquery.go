@@ -20,6 +20,7 @@ type subquery struct {
 	test    *expr.Membership // In
 	members *expr.Members    // In, once
 	rows    *rowStore        // AnyOf, AllOf, RowEquals: once
+	found   bool             // RowEquals, once: right is a row
 	compare *comparer        // AnyOf, AllOf, RowEquals
 	left    []expr.Value
 	right   []expr.Value
@@ -131,10 +132,7 @@ func (q *subquery) run(env *expr.Env) (v expr.Value, err error) {
 	case rel.RowEquals:
 		var found bool
 		if found, err = q.single(); err == nil {
-			if !found {
-				clear(q.right)
-			}
-			v, err = q.compare.compare(env, q.left, q.right)
+			v, err = q.compareRow(env, found)
 		}
 	default:
 		v, err = q.quantified(env, q.nextRow)
@@ -218,6 +216,17 @@ func (q *subquery) quantified(env *expr.Env, next func() ([]expr.Value, error)) 
 	}
 }
 
+// compareRow compares q.left with the row of the subquery; without one the result is NULL, or false of <=>.
+func (q *subquery) compareRow(env *expr.Env, found bool) (expr.Value, error) {
+	switch {
+	case found:
+		return q.compare.compare(env, q.left, q.right)
+	case q.s.Op == "<=>":
+		return expr.False, nil
+	}
+	return expr.Null, nil
+}
+
 // evalOnce evaluates a subquery whose rows are always the same: they are read the first time.
 func (q *subquery) evalOnce(env *expr.Env) (expr.Value, error) {
 	if q.s.Kind != rel.In { // Membership evaluates its left side itself
@@ -248,7 +257,7 @@ func (q *subquery) evalOnce(env *expr.Env) (expr.Value, error) {
 			return q.rows.row(i - 1), q.x.tick()
 		})
 	case rel.RowEquals:
-		return q.compare.compare(env, q.left, q.right)
+		return q.compareRow(env, q.found)
 	}
 	return q.value, nil
 }
@@ -268,10 +277,8 @@ func (q *subquery) read(env *expr.Env) error {
 		return err
 	}
 	if q.s.Kind == rel.RowEquals {
-		found, err := q.single()
-		if !found {
-			clear(q.right)
-		}
+		var err error
+		q.found, err = q.single()
 		return firstError(err, q.plan.close())
 	}
 	q.members = q.test.NewMembers()
