@@ -8,6 +8,7 @@ import (
 
 	"github.com/longitude-db/longitude/internal/sql/expr"
 	"github.com/longitude-db/longitude/internal/sql/rel"
+	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
 // Types of columns in random tables.
@@ -103,7 +104,7 @@ func randomValue(r *rand.Rand, t expr.Type, nullable bool) expr.Value {
 	case expr.KindDecimal:
 		return expr.Decimal(apd.New([]int64{-150, 0, 50, 100, 199, 200}[n], -2))
 	case expr.KindDate:
-		return expr.Packed(expr.KindDate, int64(2024*13+1)<<46|int64(1+n)<<41, 0)
+		return expr.Packed(expr.KindDate, int64(temporal.Date(2024, 1, 1+n)), 0)
 	}
 	return expr.Float([]float64{-1, 0, 0.5, 1, 1.5, 2}[n])
 }
