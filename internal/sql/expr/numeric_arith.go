@@ -45,7 +45,7 @@ const (
 // arithmeticOf is what values of a type are calculated with: times without fraction and bits as integers, texts as doubles.
 func arithmeticOf(t Type) arithmetic {
 	switch t.Kind() {
-	case KindNull, KindInt, KindUint, KindBit:
+	case KindInt, KindUint, KindBit:
 		return withInt
 	case KindDecimal:
 		return withDecimal

@@ -150,6 +150,9 @@ func (t Type) Digits() (precision, scale int) {
 	case IntType:
 		return 10, 0
 	case BigInt, BitType:
+		if t.Name == BigInt && t.Length > 0 && t.Length < 19 { // a literal, a truth value
+			return t.Length, 0
+		}
 		if t.Unsigned || t.Name == BitType {
 			return 20, 0
 		}
