@@ -14,6 +14,7 @@ import (
 // Costs, in rows of a scan of a whole table.
 const (
 	costSeek  = 50  // to begin to read at another place
+	costAhead = 15  // to look up the partners of one row of a join, when those of many rows are asked for together
 	costSpan  = 0.5 // to read one more place in the same request
 	costFetch = 2   // to find the row of an index entry that does not hold all columns
 	costHash  = 1   // to look a row up in a hash table
@@ -249,6 +250,9 @@ func (z *optimizer) pathOf(s *rel.Scan, x rel.Index, rs []*restriction, rows flo
 }
 
 func spansCost(n int) float64 { return costSeek + costSpan*float64(n-1) }
+
+// lookupCost is what one row of a join's left side costs whose partners are read by the path.
+func (p *path) lookupCost() float64 { return p.cost - costSeek + costAhead }
 
 func anySafe(spans []rel.Span) bool {
 	return slices.ContainsFunc(spans, func(s rel.Span) bool { return slices.Contains(s.NullSafe, true) })

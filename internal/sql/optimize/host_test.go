@@ -53,7 +53,7 @@ func (h *host) CharacterSet(string) (uint16, error) { return expr.DefaultCollati
 // variable is a user variable: a leaf of the host that is not constant.
 type variable struct{ name string }
 
-func (v *variable) Type() expr.Type                     { return expr.TText(-1, expr.DefaultCollation, expr.Implicit) }
+func (v *variable) Type() expr.Type                    { return expr.TText(-1, expr.DefaultCollation, expr.Implicit) }
 func (v *variable) Eval(*expr.Env) (expr.Value, error) { return expr.Null, nil }
 
 // declare makes a table: name(column type [notnull], ..., primary p column ..., unique u column ..., key k column ...) rows.

@@ -120,7 +120,7 @@ func (z *optimizer) physicalJoin(j *rel.Join, want float64) rel.Node {
 			} else {
 				whole += leftRows * z.estimate(s)
 			}
-			if leftRows*p.cost <= whole {
+			if leftRows*p.lookupCost() <= whole {
 				p.access(s)
 				return j
 			}
