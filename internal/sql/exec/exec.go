@@ -38,6 +38,7 @@ type Execution struct {
 	subs   map[*rel.Subquery]*subquery
 	shared map[*rel.Shared]*shared
 	work   map[*rel.Recursive]*recursive
+	scans  map[*rel.Scan]*scan
 
 	given   uint64
 	top     *rel.Limit // the LIMIT of the whole query, if it has one

@@ -403,7 +403,9 @@ func TestRangeIntervals(t *testing.T) {
 		n.Funcs = []rel.WindowFunc{f}
 		return n
 	}
-	day := func(k rel.FrameBoundKind, n int64, unit string) rel.FrameBound { return rel.FrameBound{Kind: k, Value: num(n), Unit: unit} }
+	day := func(k rel.FrameBoundKind, n int64, unit string) rel.FrameBound {
+		return rel.FrameBound{Kind: k, Value: num(n), Unit: unit}
+	}
 	here := rel.FrameBound{Kind: rel.CurrentRow}
 	n := count(false, day(rel.Preceding, 1, "DAY"), here)
 	b.expect(n, n.Columns(), "NULL 1", "2024-01-01 1", "2024-01-02 2", "2024-01-03 2", "2024-01-08 1")

@@ -150,8 +150,11 @@ func (t Type) Digits() (precision, scale int) {
 	case IntType:
 		return 10, 0
 	case BigInt, BitType:
-		if t.Name == BigInt && t.Length > 0 && t.Length < 19 { // a literal, a truth value
-			return t.Length, 0
+		if t.Name == BigInt && t.Length > 0 { // an expression is as wide as it is shown, with its sign
+			if t.Unsigned {
+				return t.Length, 0
+			}
+			return max(t.Length-1, 1), 0
 		}
 		if t.Unsigned || t.Name == BitType {
 			return 20, 0
