@@ -38,6 +38,8 @@ type binder struct {
 	checks []func() error
 	// existential says of the next query whether it is asked only for such a row: see scope.
 	existential bool
+	// nested says of the next query that it is a subquery in an expression.
+	nested bool
 	// subqueries is how many subqueries there are in expressions.
 	subqueries int
 }
@@ -89,7 +91,7 @@ func (b *binder) statement(stmt sqlparser.SelectStatement, outer *scope) (*query
 		return nil, expr.Errorf(1473, "HY000", "Too high level of nesting for select")
 	}
 	if _, is := stmt.(*sqlparser.SetOp); is {
-		b.existential = false
+		b.existential, b.nested = false, false
 	}
 	switch s := stmt.(type) {
 	case *sqlparser.Select:

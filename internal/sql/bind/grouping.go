@@ -55,7 +55,7 @@ func (b *binder) groupBy(list sqlparser.GroupBy, s *scope) error {
 			return err
 		}
 		k.ast = e
-		if col, ok := k.node.(*rel.Col); ok && !b.outer[col] {
+		if col, ok := k.node.(*rel.Col); ok && !b.outer[col] && k.isName() {
 			k.col, k.id = true, col.ID
 		} else {
 			k.id = b.add(rel.Column{Name: sqlparser.String(e), Type: k.node.Type(), Nullable: b.nullable(k.node)})
@@ -169,7 +169,7 @@ func (b *binder) itemKey(it *item, s *scope) (k groupKey, err error) {
 	if c, ok := it.columnName(); ok {
 		k.name = c
 	}
-	k.node, err = b.scalar(it.ast, s)
+	k.node, err = b.itemBelow(it, s)
 	return k, err
 }
 
@@ -301,6 +301,15 @@ func (b *binder) matchKey(e sqlparser.Expr, s *scope, whole bool) *groupKey {
 		return k
 	}
 	return nil
+}
+
+// isName reports whether the key is written as a column: ANY_VALUE(column) decides no other column.
+func (k *groupKey) isName() bool {
+	switch k.keyExpr().(type) {
+	case *sqlparser.ColName, *sqlparser.SQLVal: // a number means one of *
+		return true
+	}
+	return false
 }
 
 func (k *groupKey) keyExpr() sqlparser.Expr {

@@ -7,66 +7,57 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
-// orderBy binds ORDER BY. A number, and what stands in the select list, is the value there; constants do not order anything.
-func (b *binder) orderBy(list sqlparser.OrderBy, s *scope) ([]rel.SortKey, error) {
+// orderBy binds ORDER BY. A number, and what stands in the select list, is the value there; constants do not order anything. distinct is the
+// error, if any, that SELECT DISTINCT makes of it.
+func (b *binder) orderBy(list sqlparser.OrderBy, s *scope) (out []rel.SortKey, distinct, err error) {
 	s.clause, s.allowAggregates = orderClause, true
-	var out []rel.SortKey
-	one := s.group != nil && !s.group.explicit // a single row, which needs no order: MySQL forgets ORDER BY after it has looked at the names
-	loose := len(s.loose)
 	for i, o := range list {
 		s.number = i + 1
-		n, err := b.orderKey(inParens(o.Expr), s)
+		n, listed, err := b.orderKey(inParens(o.Expr), s)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if !listed && distinct == nil && s.sel.QueryOpts.Distinct && b.set.OnlyFullGroupBy && !s.keysGiven() {
+			distinct = b.distinctError(n, s)
 		}
 		if n == nil || expr.IsConst(n) {
 			continue
 		}
 		out = append(out, rel.SortKey{Expr: n, Desc: o.Direction == sqlparser.DescScr})
 	}
-	if one {
-		s.loose = s.loose[:loose]
-		return nil, nil
-	}
-	return out, nil
+	return out, distinct, nil
 }
 
-// orderKey is one of the expressions of ORDER BY; nil: it is a constant of the select list.
-func (b *binder) orderKey(e sqlparser.Expr, s *scope) (expr.Node, error) {
+// orderKey is one of the expressions of ORDER BY; nil: it is a constant of the select list. listed: it stands in the select list.
+func (b *binder) orderKey(e sqlparser.Expr, s *scope) (n expr.Node, listed bool, err error) {
 	it, err := position(e, s)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if name, ok := e.(*sqlparser.ColName); ok && it == nil && name.StoredProcVal == nil && !isVariable(name) {
 		if it, _, err = b.findItem(name, s); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	if it != nil {
-		return b.itemKeyOf(it), nil
+		return b.itemKeyOf(it), true, nil
 	}
 	loose := len(s.loose)
 	s.below = s.below[:0]
-	var n expr.Node
 	if k := b.matchKey(e, s, true); k != nil {
 		n = b.ref(k.out)
 	} else if n, err = b.scalar(e, s); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !expr.IsConst(n) {
 		for _, it := range s.items {
 			if b.same(n, it.node) {
 				s.loose = s.loose[:loose] // the select list has been looked at
-				return b.itemKeyOf(it), nil
+				return b.itemKeyOf(it), true, nil
 			}
 		}
 	}
-	if s.sel.QueryOpts.Distinct && b.set.OnlyFullGroupBy && !s.keysGiven() {
-		if err := b.distinctError(n, s); err != nil {
-			b.checks = append(b.checks, func() error { return err })
-		}
-	}
-	return n, nil
+	return n, false, nil
 }
 
 // itemKeyOf orders by an expression of the select list.

@@ -40,10 +40,10 @@ func (b *binder) selectStatement(sel *sqlparser.Select, outer *scope) (*query, e
 		}
 	}
 	grouped := len(sel.GroupBy) > 0 || hasAggregates(sel)
-	agg, anyValue, checks, existential := b.agg, b.anyValue, len(b.checks), b.existential
-	b.existential = false
+	agg, anyValue, checks, existential, nested := b.agg, b.anyValue, len(b.checks), b.existential, b.nested
+	b.existential, b.nested = false, false
 	for tries := 0; ; tries++ {
-		q, err := b.block(sel, outer, grouped, existential && tries == 0)
+		q, err := b.block(sel, outer, grouped, existential && tries == 0, nested)
 		var again *regroup
 		if !errors.As(err, &again) || again.sel != sel || tries > 1 {
 			return q, err
@@ -53,7 +53,7 @@ func (b *binder) selectStatement(sel *sqlparser.Select, outer *scope) (*query, e
 }
 
 // block binds a SELECT whose rows are grouped or not.
-func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped, existential bool) (*query, error) {
+func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped, existential, nested bool) (*query, error) {
 	s := newScope(outer)
 	s.sel = sel
 	s.clause = fromClause
@@ -81,14 +81,22 @@ func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped, existential
 	if err != nil {
 		return nil, err
 	}
-	keys, err := b.orderBy(sel.OrderBy, s)
+	loose := len(s.loose)
+	keys, distinct, err := b.orderBy(sel.OrderBy, s)
 	if err != nil {
 		return nil, err
+	}
+	if nested && sel.Limit == nil || grouped && !s.group.explicit {
+		// the rows of a subquery in an expression need no order, nor does a single row: MySQL forgets ORDER BY when it knows its names
+		s.loose, keys, distinct = s.loose[:loose], nil, nil
 	}
 	if grouped && len(sel.GroupBy) == 0 && len(s.group.aggs) == 0 {
 		return nil, &regroup{sel: sel}
 	}
 	b.checkGrouping(s, plan)
+	if distinct != nil {
+		b.checks = append(b.checks, func() error { return distinct })
+	}
 	if s.grouped {
 		plan = s.group.plan(plan)
 	}

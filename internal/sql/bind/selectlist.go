@@ -21,6 +21,7 @@ type item struct {
 	// stands in a Project.
 	plain, given, early, sorted, done bool
 	windows                           bool // it contains a window function
+	busy                              bool // it is being bound for a place where its alias is named
 }
 
 // inParens is an expression without the parentheses around it.
@@ -198,6 +199,18 @@ func asValue(n expr.Node) expr.Node {
 	return n
 }
 
+// itemBelow binds the expression of an item below the grouping, where its alias is named. An item that names its own alias names a
+// column that does not exist.
+func (b *binder) itemBelow(it *item, s *scope) (expr.Node, error) {
+	if it.busy {
+		return nil, expr.Errorf(1054, "42S22", "Unknown column '%s' in '%s'", it.name, fieldList.text())
+	}
+	it.busy = true
+	n, err := b.scalar(it.ast, s)
+	it.busy = false
+	return n, err
+}
+
 // columnOf is the column that the value of an item gets.
 func (b *binder) columnOf(it *item) rel.ColID {
 	if !it.given {
@@ -223,7 +236,7 @@ func (b *binder) itemRef(it *item, at, s *scope, name *sqlparser.ColName) (expr.
 		if b.agg == nil && aggregates(it.ast) {
 			return nil, expr.Errorf(1247, "42S22", "Reference '%s' not supported (reference to group function)", name.String())
 		}
-		return b.scalar(it.ast, at)
+		return b.itemBelow(it, at)
 	}
 	if it.node == nil {
 		return nil, expr.Errorf(1247, "42S22", "Reference '%s' not supported (forward reference in item list)", name.String())

@@ -13,6 +13,7 @@ import (
 func (b *binder) subquery(e *sqlparser.Subquery, kind rel.SubqueryKind, left []expr.Node, s *scope) (*rel.Subquery, error) {
 	anyValue := b.anyValue
 	b.anyValue = false
+	b.nested = true
 	b.existential = kind != rel.Scalar && kind != rel.RowEquals
 	q, err := b.statement(e.Select, s)
 	b.anyValue = anyValue

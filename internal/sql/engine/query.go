@@ -53,11 +53,23 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 		return true, remainder, err
 	}
 	x.watch()
+	bindings, err := expressions(r.bindings)
+	if err != nil {
+		return true, remainder, x.h.e.clientError(sc, err, nil)
+	}
+	if x.asOf, err = x.findAsOf(sc, r.query, stmt, bindings); err == nil && x.asOf != nil && x.s.GetTransaction() != nil {
+		err = errAsOfInside
+	}
+	if err != nil {
+		return true, remainder, x.h.e.clientError(sc, err, nil)
+	}
+	locks := x.lockPlan(sc, stmt, bindings)
 	stop := func() {}
 	if limit := x.executionLimit(stmt, sc); limit > 0 {
 		stop = x.s.running.stopAfter(limit)
 	}
-	err = x.repeat(sc, func() error { return x.attemptQuery(r, stmt) })
+	withoutClauses(stmt)
+	err = x.repeat(sc, func() error { return x.attemptQuery(r, stmt, locks) })
 	stop()
 	if err == errOrdinary {
 		x.out.reset()
@@ -73,7 +85,7 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 }
 
 // attemptQuery executes a query once, in a context of its own. errOrdinary: nothing has been done, and go-mysql-server has to.
-func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement) (err error) {
+func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, locks lockPlan) (err error) {
 	defer x.h.recovered(r.query, &err)
 	sc, err := x.h.sm.NewContextWithQuery(x.ctx, x.c, r.query)
 	if err != nil {
@@ -84,7 +96,8 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement) (err
 	}
 	defer sc.ProcessList.EndQuery(sc)
 	s := x.s
-	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: reading, deferred: true, flags: &sql.QueryFlags{}}
+	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: reading, deferred: true, asOf: x.asOf, locks: locks,
+		flags: &sql.QueryFlags{}}
 	s.calls = nil
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
@@ -230,6 +243,7 @@ func (h *handler) prepareQuery(sc *sql.Context, s *Session, query string) (field
 	if err != nil || !isQuery || rest != "" || leftToOrdinary(stmt) {
 		return nil, false, nil
 	}
+	withoutClauses(stmt)
 	x := &execution{h: h, s: s}
 	q, _, err := x.plan(sc, stmt, &queryHost{ctx: sc, s: s, preparing: true})
 	if errors.Is(err, bind.ErrUnsupported) {

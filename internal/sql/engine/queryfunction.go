@@ -31,6 +31,9 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 	if notInQueries[name] {
 		return nil, fmt.Errorf("%w: %s", bind.ErrUnsupported, name)
 	}
+	if name == "member of" && len(args) == 2 {
+		return &memberOf{args: args}, nil
+	}
 	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
 	if !ok {
 		return nil, nil

@@ -6,17 +6,15 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// leftToOrdinary reports whether a query is left to the ordinary path by its syntax: it locks, reads the past, writes its result
-// somewhere, sets variables by a hint, or counts rows where they are, which only that path does (inplace.go).
+// leftToOrdinary reports whether a query is left to the ordinary path by its syntax: it writes its result somewhere, sets variables by a
+// hint, or counts rows where they are, which only that path does (inplace.go).
 func leftToOrdinary(stmt sqlparser.SelectStatement) (left bool) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.Select:
-			left = left || n.Into != nil || n.Lock != nil && n.Lock.Type != "" || setsVariables(n.Comments)
+			left = left || n.Into != nil || setsVariables(n.Comments)
 		case *sqlparser.SetOp:
-			left = left || n.Into != nil || n.Lock != nil && n.Lock.Type != ""
-		case *sqlparser.AliasedTableExpr:
-			left = left || n.AsOf != nil
+			left = left || n.Into != nil
 		}
 		return !left, nil
 	}, stmt)
@@ -98,4 +96,20 @@ func countsRows(s *sqlparser.Select) bool {
 		}
 	}
 	return counts
+}
+
+// withoutClauses takes out of a query what is heeded where its tables are read: FOR UPDATE and its like (lockPlan), and AS OF
+// (findAsOf).
+func withoutClauses(stmt sqlparser.SelectStatement) {
+	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *sqlparser.Select:
+			n.Lock = nil
+		case *sqlparser.SetOp:
+			n.Lock = nil
+		case *sqlparser.AliasedTableExpr:
+			n.AsOf = nil
+		}
+		return true, nil
+	}, stmt)
 }

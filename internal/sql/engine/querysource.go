@@ -10,6 +10,7 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/exec"
 	"github.com/longitude-db/longitude/internal/sql/expr"
 	"github.com/longitude-db/longitude/internal/sql/rel"
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // querySource reads the tables of one statement in the session's transaction.
@@ -18,7 +19,7 @@ type querySource struct {
 	s   *Session
 }
 
-var _ exec.Source = (*querySource)(nil)
+var _ exec.ManySource = (*querySource)(nil)
 
 // Read implements exec.Source.
 func (q *querySource) Read(r *exec.Request) (exec.Rows, error) {
@@ -36,25 +37,36 @@ func (q *querySource) readTable(t *queryTable, r *exec.Request) (exec.Rows, erro
 	if err := q.s.stmt.flushTable(q.ctx, l.desc.ID); err != nil {
 		return nil, err
 	}
+	x, rs, err := reachesOf(l, r)
+	if err != nil {
+		return nil, err
+	}
+	return q.reader(t, r, x, rs)
+}
+
+// reachesOf says what a request reads of which index.
+func reachesOf(l *layout, r *exec.Request) (x *indexLayout, rs []reach, err error) {
+	if r.Index == nil {
+		return l.primary, []reach{{span: l.primary.whole()}}, nil
+	}
+	i, ok := r.Index.(*queryIndex)
+	if !ok || i.x.table != l {
+		return nil, nil, fmt.Errorf("%s is no index of table %s as it is read", r.Index.Name(), l.desc.Name)
+	}
+	if r.Spans == nil {
+		return i.x, []reach{{span: i.x.whole()}}, nil
+	}
+	rs, err = i.x.keyReaches(r.Spans)
+	return i.x, rs, err
+}
+
+// reader reads what a request asks for: parts of an index.
+func (q *querySource) reader(t *queryTable, r *exec.Request, x *indexLayout, rs []reach) (*queryRows, error) {
 	tbl := *t.t
 	tbl.columns = r.Places
 	var calculate []int
 	if t.virtual != nil {
 		tbl.columns, calculate = t.virtual.plan(r.Places)
-	}
-	x, rs := l.primary, []reach{{span: l.primary.whole()}}
-	if r.Index != nil {
-		i, ok := r.Index.(*queryIndex)
-		if !ok || i.x.table != l {
-			return nil, fmt.Errorf("%s is no index of table %s as it is read", r.Index.Name(), l.desc.Name)
-		}
-		x, rs = i.x, []reach{{span: i.x.whole()}}
-		if r.Spans != nil {
-			var err error
-			if rs, err = x.keyReaches(r.Spans); err != nil {
-				return nil, err
-			}
-		}
 	}
 	it, err := newRowReader(q.ctx, &tbl, x, rs, r.Reverse)
 	if err != nil {
@@ -63,14 +75,66 @@ func (q *querySource) readTable(t *queryTable, r *exec.Request) (exec.Rows, erro
 	if r.Index == nil {
 		it.lock = it.stmt.lockFor(&tbl, true)
 	}
-	it.limit, it.uses = r.Limit, r.Uses
+	if it.lock.Mode == kv.NoLock {
+		it.limit, it.uses = r.Limit, r.Uses
+	}
 	it.counts = x.isPK && len(rs) == 1 && x.isAll(rs[0].span) && r.Limit == 0 && it.lock.Policy != kv.LockSkip
 	out := &queryRows{ctx: q.ctx, it: it, left: -1, places: r.Places, q: t.q}
 	if r.Limit > 0 {
 		out.left = r.Limit
 	}
 	if len(calculate) > 0 {
-		out.virtual = &calculation{v: t.virtual, read: tbl.columns, calculate: calculate, row: make(sql.Row, len(l.columns))}
+		out.virtual = &calculation{v: t.virtual, read: tbl.columns, calculate: calculate, row: make(sql.Row, len(t.t.l.columns))}
+	}
+	return out, nil
+}
+
+// ReadMany implements exec.ManySource: what lookups of one table ask for is read in one round, or two if the index does not hold all
+// columns.
+func (q *querySource) ReadMany(requests []*exec.Request) ([]exec.Rows, error) {
+	t, ok := requests[0].Table.(*queryTable)
+	if !ok || requests[0].Limit > 0 {
+		return nil, nil
+	}
+	l := t.t.l
+	if err := q.s.stmt.flushTable(q.ctx, l.desc.ID); err != nil {
+		return nil, err
+	}
+	var all []reach
+	var x *indexLayout
+	each := make([][]reach, len(requests))
+	seen := map[string]bool{}
+	for i, r := range requests {
+		var err error
+		if x, each[i], err = reachesOf(l, r); err != nil {
+			return nil, err
+		}
+		for _, re := range each[i] {
+			if name := spanName(re.span); !seen[name] {
+				seen[name] = true
+				all = append(all, re)
+			}
+		}
+	}
+	f := &fetched{spans: map[string][]txn.KeyValue{}, rows: map[string][]byte{}}
+	first, err := q.reader(t, requests[0], x, all)
+	if err != nil || first.it.lock.Mode != kv.NoLock { // locked is what is wanted, not what might be
+		return nil, err
+	}
+	if err := first.it.readAhead(q.ctx, f); err != nil {
+		if tooLarge(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	out := make([]exec.Rows, len(requests))
+	for i, r := range requests {
+		rows, err := q.reader(t, r, x, each[i])
+		if err != nil {
+			return nil, err
+		}
+		rows.it.ahead = f
+		out[i] = rows
 	}
 	return out, nil
 }

@@ -36,6 +36,8 @@ func beginsQuery(q string) bool {
 //	GROUP BY a WITH ROLLUP  a last expression, a call of `with rollup` without arguments
 //	x > ANY (SELECT ...)    x > (SELECT /*any*/ ...), and /*all*/ for ALL
 //	TABLE t                 SELECT * FROM t
+//	a SOUNDS LIKE b         SOUNDEX(a) = SOUNDEX(b)
+//	a MEMBER OF (b)         a call of `member of`
 func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Statement, rest string, err error) {
 	marked, literals := markLiterals(query, o.AnsiQuotes)
 	text := querySyntax(marked, o.AnsiQuotes)
@@ -78,7 +80,7 @@ func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Stateme
 	if len(text.edits) > 0 || literals {
 		restoreText(stmt, query, text)
 	}
-	if literals {
+	if literals || strings.Contains(text.out, marker) {
 		if stmt, err = withCalls(stmt); err != nil {
 			return nil, "", err
 		}
@@ -235,6 +237,14 @@ func querySyntax(q string, ansiQuotes bool) edited {
 			if arguments(q, w.to) > 1 && !inValues(q, words, i) {
 				put(w.from, w.to, "")
 			}
+		case "sounds":
+			if is(i+1, "like") {
+				put(w.from, words[i+1].to, soundsMarker)
+			}
+		case "member":
+			if is(i+1, "of") && arguments(q, words[i+1].to) == 1 {
+				put(w.from, words[i+1].to, memberMarker)
+			}
 		case "with":
 			if is(i+1, "rollup") {
 				put(w.from, words[i+1].to, ", `with rollup`()")
@@ -330,11 +340,54 @@ func subquerySelect(q string, words []word, i int) int {
 	return i + 1
 }
 
-// withCalls writes typed literals as calls.
+// Operators that the grammar lacks are written as REGEXP with these in front of what stands to the right: bits are inverted an odd number
+// of times, which statements have no use for. withCalls takes them out again.
+const (
+	marker       = " REGEXP ~~~~~"
+	soundsMarker = marker
+	memberMarker = marker + "~~"
+)
+
+// markedOperand takes the marks off the right side of an operator; marks is how many there were.
+func markedOperand(e *sqlparser.Expr) (marks int) {
+	switch x := (*e).(type) {
+	case *sqlparser.UnaryExpr:
+		for {
+			u, ok := (*e).(*sqlparser.UnaryExpr)
+			if !ok || u.Operator != sqlparser.TildaStr {
+				return marks
+			}
+			marks++
+			*e = u.Expr
+		}
+	case *sqlparser.BinaryExpr:
+		return markedOperand(&x.Left)
+	case *sqlparser.CollateExpr:
+		return markedOperand(&x.Expr)
+	}
+	return 0
+}
+
+// unmarked is the operator that a marked REGEXP stands for.
+func unmarked(c *sqlparser.ComparisonExpr) sqlparser.Expr {
+	right := c.Right
+	switch markedOperand(&right) {
+	case len(soundsMarker) - len(" REGEXP "):
+		return &sqlparser.ComparisonExpr{Operator: sqlparser.EqualStr, Left: callNode("soundex", c.Left), Right: callNode("soundex", right)}
+	case len(memberMarker) - len(" REGEXP "):
+		return callNode("member of", c.Left, right)
+	}
+	return c
+}
+
+// withCalls writes typed literals and marked operators as calls.
 func withCalls(s sqlparser.Statement) (sqlparser.Statement, error) {
 	literals := rewriting{expr: func(e sqlparser.Expr) (sqlparser.Expr, error) {
 		if call, ok := typedLiteral(e); ok {
 			return call, nil
+		}
+		if c, ok := e.(*sqlparser.ComparisonExpr); ok && strings.EqualFold(c.Operator, sqlparser.RegexpStr) {
+			return unmarked(c), nil
 		}
 		return e, nil
 	}}

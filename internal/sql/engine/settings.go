@@ -81,7 +81,7 @@ func (s *Session) look(ctx *sql.Context) *settings {
 	k.maxTime = whole(executionTimeVariable, time.Millisecond)
 	k.idle, k.idleTx = whole(waitVariable, time.Second), whole(idleTxVariable, time.Second)
 	usual := func(name string) bool { yes, _ := sql.HasDefaultValue(ctx, s, name); return yes }
-	k.ownPlanner = on(ownPlannerVariable) && usual("sql_select_limit") && k.asOf == "" && k.staleness == ""
+	k.ownPlanner = on(ownPlannerVariable) && usual("sql_select_limit")
 	k.compilable = on(compiledVariable) && on("foreign_key_checks") && on("unique_checks") && usual("sql_select_limit") && usual("time_zone") &&
 		k.asOf == "" && k.staleness == "" && !k.noBackslash && strings.HasPrefix(s.GetCollation().Name(), "utf8mb4")
 	return k

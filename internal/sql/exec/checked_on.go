@@ -64,7 +64,8 @@ func (c *checker) next() (bool, error) {
 	for _, id := range c.cols {
 		v, t := c.x.regs[id], c.x.q.Meta.Columns[id].Type
 		if !v.IsNull() && v.Kind() != t.Kind() {
-			panic(fmt.Sprintf("exec: R3: column %d (%s) of %T is of kind %d, not %d: %v", id, c.x.q.Meta.Columns[id].Name, c.n, v.Kind(), t.Kind(), v))
+			panic(fmt.Sprintf("exec: R3: column %d (%s) of %T is of kind %d, not %d: %v", id, c.x.q.Meta.Columns[id].Name, c.n, v.Kind(),
+				t.Kind(), v))
 		}
 		c.last = append(c.last, v)
 	}

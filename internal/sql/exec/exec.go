@@ -33,10 +33,12 @@ type Execution struct {
 	host any // what env.Host was before
 	root iterator
 	open bool
+	done bool // there are no more rows
 
 	subs   map[*rel.Subquery]*subquery
 	shared map[*rel.Shared]*shared
 	work   map[*rel.Recursive]*recursive
+	scans  map[*rel.Scan]*scan
 
 	given   uint64
 	top     *rel.Limit // the LIMIT of the whole query, if it has one
@@ -92,11 +94,15 @@ func (x *Execution) Open() (err error) {
 
 // Next puts the next row of the result into out, which has a place for each of the query's Out; false: there is none.
 func (x *Execution) Next(out []expr.Value) (bool, error) {
+	if x.done {
+		return false, nil
+	}
 	ok, err := x.root.next()
 	if err == nil {
 		err = x.failed()
 	}
 	if err != nil || !ok {
+		x.done = true
 		return false, err
 	}
 	x.given++

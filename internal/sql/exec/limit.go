@@ -14,7 +14,7 @@ type limit struct {
 	child iterator
 
 	skip, left uint64
-	began      bool // child is open
+	began      bool   // child is open
 	found      uint64 // rows of the child, those of the offset included
 }
 

@@ -112,7 +112,7 @@ func joinRows(b *tree, kind rel.JoinKind, aware bool, l, r *rel.Scan, conds []ex
 }
 
 func TestJoinsAreWhatTheyAreDefinedToBe(t *testing.T) {
-	property(t, 3000, func(t *testing.T, d drawer) {
+	property(t, 1000, func(t *testing.T, d drawer) {
 		b := newTree(t)
 		l, r := b.scan(d.draw([]expr.Type{d.typ(), d.typ()}, 6)), b.scan(d.draw([]expr.Type{d.typ(), d.typ()}, 6))
 		type equality struct {
@@ -171,7 +171,7 @@ func TestJoinsAreWhatTheyAreDefinedToBe(t *testing.T) {
 
 // TestJoinsWithinJoins: joins below joins, opened again for each row of the left side, with Keep and without.
 func TestJoinsWithinJoins(t *testing.T) {
-	property(t, 1000, func(t *testing.T, d drawer) {
+	property(t, 333, func(t *testing.T, d drawer) {
 		b := newTree(t)
 		var scans []*rel.Scan
 		for range 4 {
@@ -227,7 +227,7 @@ func TestJoinsWithinJoins(t *testing.T) {
 
 // TestSemiJoinsAreSubqueries: IN, NOT IN, EXISTS and NOT EXISTS, as joins and as subqueries, correlated and not.
 func TestSemiJoinsAreSubqueries(t *testing.T) {
-	property(t, 2000, func(t *testing.T, d drawer) {
+	property(t, 666, func(t *testing.T, d drawer) {
 		b := newTree(t)
 		typ := d.typ()
 		width := 1 + d.IntN(2)
@@ -289,7 +289,7 @@ func TestSemiJoinsAreSubqueries(t *testing.T) {
 }
 
 func TestSetOperations(t *testing.T) {
-	property(t, 2000, func(t *testing.T, d drawer) {
+	property(t, 666, func(t *testing.T, d drawer) {
 		b := newTree(t)
 		typ := d.typ()
 		l, r := b.scan(d.draw([]expr.Type{typ}, 8)), b.scan(d.draw([]expr.Type{typ}, 8))
@@ -374,7 +374,7 @@ func TestUnionsInARow(t *testing.T) {
 }
 
 func TestSortIsStableAndTopNIsItsBeginning(t *testing.T) {
-	property(t, 1500, func(t *testing.T, d drawer) {
+	property(t, 500, func(t *testing.T, d drawer) {
 		b := newTree(t)
 		types := []expr.Type{d.typ(), d.typ(), tBig}
 		table := d.draw(types, 30)
@@ -429,7 +429,7 @@ func TestSortIsStableAndTopNIsItsBeginning(t *testing.T) {
 
 // TestRollupIsTheUnionOfGroupings: WITH ROLLUP gives what GROUP BY of each prefix of the keys gives.
 func TestRollupIsTheUnionOfGroupings(t *testing.T) {
-	property(t, 800, func(t *testing.T, d drawer) {
+	property(t, 266, func(t *testing.T, d drawer) {
 		b := newTree(t)
 		s := b.scan(d.draw([]expr.Type{tBig, tBig, tBig}, 20))
 		width := 1 + d.IntN(3)
@@ -492,7 +492,7 @@ func TestRollupIsTheUnionOfGroupings(t *testing.T) {
 
 // TestOrderedGroups: rows that come in the order of the keys give the groups that a hash table gives, also below other operators.
 func TestOrderedGroups(t *testing.T) {
-	property(t, 800, func(t *testing.T, d drawer) {
+	property(t, 266, func(t *testing.T, d drawer) {
 		b := newTree(t)
 		types := []expr.Type{d.typ(), tBig}
 		l, r := b.scan(d.draw(types, 12)), b.scan(d.draw([]expr.Type{tBig, tBig}, 3))

@@ -41,22 +41,45 @@ func date(s string, k expr.Kind, fsp int) expr.Value {
 func edgeValues() []typedValues {
 	uint := column(expr.BigInt, 20, 0)
 	uint.Unsigned = true
-	enum := expr.Type{Name: expr.EnumType, Length: 1, Elements: []string{"z", "a", "1"}, Collation: expr.DefaultCollation, Coerc: expr.Implicit}
-	texts := []expr.Value{expr.Text("a"), expr.Text("A"), expr.Text("b"), expr.Text("1"), expr.Text("1.0"), expr.Text(" 1"), expr.Text("1x"), expr.Text("-1"),
-		expr.Text("0.1"), expr.Text("9007199254740993"), expr.Text("2024-02-29"), expr.Text("2024-02-29 10:00:00"), expr.Text("10:00:00"), expr.Text(""), expr.Text("z")}
+	enum := expr.Type{Name: expr.EnumType, Length: 1, Elements: []string{"z", "a", "1"}, Collation: expr.DefaultCollation,
+		Coerc: expr.Implicit}
+	var texts []expr.Value
+	for _, s := range []string{"a", "A", "b", "1", "1.0", " 1", "1x", "-1", "0.1", "9007199254740993", "2024-02-29", "2024-02-29 10:00:00",
+		"10:00:00", "", "z"} {
+		texts = append(texts, expr.Text(s))
+	}
 	return []typedValues{
-		{tBig, []expr.Value{expr.Int(0), expr.Int(1), expr.Int(-1), expr.Int(math.MaxInt64), expr.Int(math.MinInt64), expr.Int(1 << 53), expr.Int(1<<53 + 1), expr.Int(20240229), expr.Int(2)}},
-		{uint, []expr.Value{expr.Uint(0), expr.Uint(1), expr.Uint(math.MaxUint64), expr.Uint(math.MaxInt64), expr.Uint(math.MaxInt64 + 1), expr.Uint(1<<53 + 1), expr.Uint(20240229100000)}},
-		{column(expr.DecimalType, 10, 2), []expr.Value{dec("0.00"), dec("1.00"), dec("-1.00"), dec("0.10"), dec("1.01"), dec("0.99"), dec("99999999.99"), dec("-99999999.99")}},
-		{column(expr.DecimalType, 40, 20), []expr.Value{dec("0"), dec("1"), dec("0.1"), dec("0.10000000000000000001"), dec("9007199254740993"), dec("-1.5"), dec("18446744073709551616"), dec("-9223372036854775809")}},
-		{column(expr.DoubleType, 22, expr.NotFixed), []expr.Value{expr.Float(0), expr.Float(1), expr.Float(-1), expr.Float(0.1), expr.Float(1.005), expr.Float(1e300), expr.Float(-1e300), expr.Float(1 << 53), expr.Float(float64(float32(0.1))), expr.Float(1.5)}},
-		{column(expr.FloatType, 12, expr.NotFixed), []expr.Value{expr.Single(0), expr.Single(1), expr.Single(0.1), expr.Single(-0.1), expr.Single(16777216), expr.Single(1.5)}},
+		{tBig,
+			[]expr.Value{expr.Int(0), expr.Int(1), expr.Int(-1), expr.Int(math.MaxInt64), expr.Int(math.MinInt64), expr.Int(1 << 53),
+				expr.Int(1<<53 + 1), expr.Int(20240229), expr.Int(2)}},
+		{uint,
+			[]expr.Value{expr.Uint(0), expr.Uint(1), expr.Uint(math.MaxUint64), expr.Uint(math.MaxInt64),
+				expr.Uint(math.MaxInt64 + 1), expr.Uint(1<<53 + 1), expr.Uint(20240229100000)}},
+		{column(expr.DecimalType, 10, 2),
+			[]expr.Value{dec("0.00"), dec("1.00"), dec("-1.00"), dec("0.10"), dec("1.01"), dec("0.99"), dec("99999999.99"),
+				dec("-99999999.99")}},
+		{column(expr.DecimalType, 40, 20),
+			[]expr.Value{dec("0"), dec("1"), dec("0.1"), dec("0.10000000000000000001"), dec("9007199254740993"), dec("-1.5"),
+				dec("18446744073709551616"), dec("-9223372036854775809")}},
+		{column(expr.DoubleType, 22, expr.NotFixed),
+			[]expr.Value{expr.Float(0), expr.Float(1), expr.Float(-1), expr.Float(0.1), expr.Float(1.005), expr.Float(1e300),
+				expr.Float(-1e300), expr.Float(1 << 53), expr.Float(float64(float32(0.1))), expr.Float(1.5)}},
+		{column(expr.FloatType, 12, expr.NotFixed),
+			[]expr.Value{expr.Single(0), expr.Single(1), expr.Single(0.1), expr.Single(-0.1), expr.Single(16777216),
+				expr.Single(1.5)}},
 		{tText, texts},
 		{expr.TText(20, 46, expr.Implicit), texts},
-		{column(expr.Varbinary, 20, 0), []expr.Value{expr.Bytes("a"), expr.Bytes("A"), expr.Bytes("1"), expr.Bytes("b"), expr.Bytes("\xff")}},
-		{column(expr.DateType, 10, 0), []expr.Value{date("2024-02-29", expr.KindDate, 0), date("2024-03-01", expr.KindDate, 0), date("1000-01-01", expr.KindDate, 0)}},
-		{column(expr.DatetimeType, 19, 6), []expr.Value{date("2024-02-29", expr.KindDatetime, 6), date("2024-02-29 10:00:00", expr.KindDatetime, 6), date("2024-02-29 10:00:00.5", expr.KindDatetime, 6), date("2024-03-01", expr.KindDatetime, 6)}},
-		{column(expr.TimeType, 10, 3), []expr.Value{date("10:00:00", expr.KindTime, 3), date("-01:00:00", expr.KindTime, 3), date("10:00:00.5", expr.KindTime, 3), date("00:00:01", expr.KindTime, 3)}},
+		{column(expr.Varbinary, 20, 0),
+			[]expr.Value{expr.Bytes("a"), expr.Bytes("A"), expr.Bytes("1"), expr.Bytes("b"), expr.Bytes("\xff")}},
+		{column(expr.DateType, 10, 0),
+			[]expr.Value{date("2024-02-29", expr.KindDate, 0), date("2024-03-01", expr.KindDate, 0), date("1000-01-01",
+				expr.KindDate, 0)}},
+		{column(expr.DatetimeType, 19, 6),
+			[]expr.Value{date("2024-02-29", expr.KindDatetime, 6), date("2024-02-29 10:00:00", expr.KindDatetime, 6),
+				date("2024-02-29 10:00:00.5", expr.KindDatetime, 6), date("2024-03-01", expr.KindDatetime, 6)}},
+		{column(expr.TimeType, 10, 3),
+			[]expr.Value{date("10:00:00", expr.KindTime, 3), date("-01:00:00", expr.KindTime, 3), date("10:00:00.5",
+				expr.KindTime, 3), date("00:00:01", expr.KindTime, 3)}},
 		{column(expr.YearType, 4, 0), []expr.Value{expr.Uint(0), expr.Uint(1999), expr.Uint(2024)}},
 		{column(expr.BitType, 8, 0), []expr.Value{expr.Bit("\x00", 0), expr.Bit("\x01", 1), expr.Bit("\xff", 255)}},
 		{enum, []expr.Value{expr.Enum(1, "z"), expr.Enum(2, "a"), expr.Enum(3, "1"), expr.Enum(0, "")}},
@@ -133,29 +156,31 @@ func TestSpansLoseNoRows(t *testing.T) {
 
 // TestSpansOfCommonComparisons: what applications compare columns with finds the rows by the index, and no others.
 func TestSpansOfCommonComparisons(t *testing.T) {
+	values := edgeValues()
 	for _, c := range []struct {
 		column typedValues
 		v      expr.Value
 		t      expr.Type
 		rows   int
 	}{
-		{edgeValues()[0], expr.Text("1"), expr.TText(1, expr.DefaultCollation, expr.Coercible), 1},    // PHP sends numbers as texts
-		{edgeValues()[0], expr.Float(1), expr.TFloat, 1},                                              // JavaScript as floats
-		{edgeValues()[0], dec("1.5"), expr.TDecimal(2, 1), 0},                                         // nothing is equal to it
-		{edgeValues()[1], expr.Int(-1), expr.TInt, 0},                                                 //
-		{edgeValues()[2], expr.Text("1.01"), expr.TText(4, expr.DefaultCollation, expr.Coercible), 1}, //
-		{edgeValues()[2], expr.Float(1.01), expr.TFloat, 1},                                           //
-		{edgeValues()[2], expr.Float(1.015), expr.TFloat, 0},                                          //
-		{edgeValues()[9], expr.Text("2024-02-29"), expr.TText(10, expr.DefaultCollation, expr.Coercible), 1},
-		{edgeValues()[9], expr.Text("2024-02-29 10:00:00"), expr.TText(19, expr.DefaultCollation, expr.Coercible), 0},
-		{edgeValues()[10], expr.Text("2024-02-29"), expr.TText(10, expr.DefaultCollation, expr.Coercible), 1},
-		{edgeValues()[11], expr.Text("10:00:00"), expr.TText(8, expr.DefaultCollation, expr.Coercible), 1},
-		{edgeValues()[14], expr.Text("A"), expr.TText(1, expr.DefaultCollation, expr.Coercible), 1},
-		{edgeValues()[6], expr.Text("a"), expr.TText(1, 46, expr.Coercible), 2},
+		{values[0], expr.Text("1"), expr.TText(1, expr.DefaultCollation, expr.Coercible), 1},    // PHP sends numbers as texts
+		{values[0], expr.Float(1), expr.TFloat, 1},                                              // JavaScript as floats
+		{values[0], dec("1.5"), expr.TDecimal(2, 1), 0},                                         // nothing is equal to it
+		{values[1], expr.Int(-1), expr.TInt, 0},                                                 //
+		{values[2], expr.Text("1.01"), expr.TText(4, expr.DefaultCollation, expr.Coercible), 1}, //
+		{values[2], expr.Float(1.01), expr.TFloat, 1},                                           //
+		{values[2], expr.Float(1.015), expr.TFloat, 0},                                          //
+		{values[9], expr.Text("2024-02-29"), expr.TText(10, expr.DefaultCollation, expr.Coercible), 1},
+		{values[9], expr.Text("2024-02-29 10:00:00"), expr.TText(19, expr.DefaultCollation, expr.Coercible), 0},
+		{values[10], expr.Text("2024-02-29"), expr.TText(10, expr.DefaultCollation, expr.Coercible), 1},
+		{values[11], expr.Text("10:00:00"), expr.TText(8, expr.DefaultCollation, expr.Coercible), 1},
+		{values[14], expr.Text("A"), expr.TText(1, expr.DefaultCollation, expr.Coercible), 1},
+		{values[6], expr.Text("a"), expr.TText(1, 46, expr.Coercible), 2},
 	} {
 		b := newTree(t)
 		s := b.scan(b.typed(c.column.t, c.column.vs...))
-		s.Access = &rel.Access{Index: &memIndex{parts: []rel.IndexPart{{Place: 0}}}, Spans: []rel.Span{{Equal: []expr.Node{&expr.Lit{V: c.v, T: c.t}}}}}
+		value := &expr.Lit{V: c.v, T: c.t}
+		s.Access = &rel.Access{Index: &memIndex{parts: []rel.IndexPart{{Place: 0}}}, Spans: []rel.Span{{Equal: []expr.Node{value}}}}
 		if _, err := b.run(s); err != nil {
 			t.Fatal(err)
 		}

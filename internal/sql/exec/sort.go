@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"encoding/binary"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,6 +15,7 @@ type sorter struct {
 	x      *Execution
 	keys   []rel.SortKey
 	orders []expr.Order
+	arena  expr.Arena
 	err    error // the first error of a comparison, which has no other way out of a sort
 	ticks  uint
 }
@@ -32,7 +35,7 @@ func (s *sorter) prepare(into []expr.Value) error {
 		if err != nil {
 			return err
 		}
-		if into[i], err = s.orders[i].Prepare(s.x.env, v); err != nil {
+		if into[i], err = s.orders[i].PrepareIn(s.x.env, v, &s.arena); err != nil {
 			return err
 		}
 	}
@@ -41,9 +44,6 @@ func (s *sorter) prepare(into []expr.Value) error {
 
 // compare orders two rows that prepare filled in. After an error all rows are equal.
 func (s *sorter) compare(a, b []expr.Value) int {
-	if s.ticks++; s.ticks&0xfff == 0 && s.err == nil {
-		s.err = s.x.env.Poll()
-	}
 	if s.err != nil {
 		return 0
 	}
@@ -71,6 +71,47 @@ func (s *sorter) compare(a, b []expr.Value) int {
 	return 0
 }
 
+// prefix is a number that is in the order of the first key: where two rows' prefixes differ, so do their keys. Comparing it needs no
+// look at the rows.
+func (s *sorter) prefix(row []expr.Value) uint64 {
+	if len(s.keys) == 0 {
+		return 0
+	}
+	const value = 1 << 63 // NULL is before all values
+	var p uint64
+	switch v := &row[0]; v.Kind() {
+	case expr.KindNull:
+	case expr.KindInt, expr.KindDate, expr.KindDatetime, expr.KindTime:
+		p = (v.RawUint()^1<<63)>>1 | value
+	case expr.KindUint:
+		p = v.RawUint()>>1 | value
+	case expr.KindFloat:
+		bits := math.Float64bits(v.RawFloat() + 0)
+		if bits>>63 == 1 {
+			bits = ^bits
+		} else {
+			bits |= 1 << 63
+		}
+		p = bits>>1 | value
+	case expr.KindBytes:
+		var b [8]byte
+		copy(b[:], v.RawText())
+		p = binary.BigEndian.Uint64(b[:])>>1 | value
+	default:
+		p = value
+	}
+	if s.keys[0].Desc {
+		return ^p
+	}
+	return p
+}
+
+// sortEntry is a row in the order in which rows are given.
+type sortEntry struct {
+	prefix uint64
+	at     int32 // its place in the store
+}
+
 func compareNumbers(a, b int64) int {
 	switch {
 	case a < b:
@@ -90,8 +131,8 @@ type sortRows struct {
 	keep  []rel.ColID
 
 	rows  *rowStore // the keys, then the columns that are kept
-	order []int32   // places in rows, in the order in which they are given
-	since []int64   // top: by place, which row of the child it is
+	order []sortEntry
+	since []int64 // top: by place, which row of the child it is
 	keys  []expr.Value
 	at    int
 }
@@ -151,22 +192,31 @@ func (s *sortRows) add(number int64, top bool) error {
 	for i, c := range s.keep {
 		slot[len(s.n.Keys)+i] = s.x.regs[c]
 	}
-	s.order = append(s.order, int32(s.rows.n-1))
+	s.order = append(s.order, sortEntry{s.by.prefix(slot), int32(s.rows.n - 1)})
 	if top {
 		s.since = append(s.since, number)
 	}
 	return s.rows.count(slot)
 }
 
-// earlier orders places of rows.
-func (s *sortRows) earlier(a, b int32) int {
-	if o := s.by.compare(s.rows.row(int(a)), s.rows.row(int(b))); o != 0 {
+// earlier orders rows.
+func (s *sortRows) earlier(a, b sortEntry) int {
+	if s.by.ticks++; s.by.ticks&0xfff == 0 && s.by.err == nil {
+		s.by.err = s.x.env.Poll()
+	}
+	if a.prefix != b.prefix {
+		if a.prefix < b.prefix {
+			return -1
+		}
+		return 1
+	}
+	if o := s.by.compare(s.rows.row(int(a.at)), s.rows.row(int(b.at))); o != 0 {
 		return o
 	}
 	if s.since != nil {
-		return compareNumbers(s.since[a], s.since[b])
+		return compareNumbers(s.since[a.at], s.since[b.at])
 	}
-	return int(a) - int(b)
+	return int(a.at) - int(b.at)
 }
 
 // heapify makes a heap of order, the last row on top.
@@ -195,11 +245,12 @@ func (s *sortRows) sink(i int) {
 
 // replace puts the row in the registers in the place of the last one that is kept, if it comes before that. The heap is full.
 func (s *sortRows) replace(number int64) error {
-	keys := s.keys
+	keys, mark := s.keys, s.by.arena.Mark()
+	defer s.by.arena.Rewind(mark)
 	if err := s.by.prepare(keys); err != nil {
 		return err
 	}
-	last := s.order[0]
+	last := s.order[0].at
 	row := s.rows.row(int(last))
 	if s.by.compare(keys, row) >= 0 { // of equal rows the earlier one stays
 		return s.by.err
@@ -208,11 +259,13 @@ func (s *sortRows) replace(number int64) error {
 	for i := range row {
 		before += s.rows.m.extra(&row[i])
 	}
-	copy(row, keys)
-	for i, c := range s.keep {
-		row[len(keys)+i] = s.x.regs[c]
+	for i, k := range keys {
+		row[i] = own(k)
 	}
-	s.since[last] = number
+	for i, c := range s.keep {
+		row[len(keys)+i] = own(s.x.regs[c])
+	}
+	s.since[last], s.order[0].prefix = number, s.by.prefix(row)
 	s.sink(0)
 	for i := range row {
 		before -= s.rows.m.extra(&row[i])
@@ -227,7 +280,7 @@ func (s *sortRows) next() (bool, error) {
 	if err := s.x.tick(); err != nil {
 		return false, err
 	}
-	row := s.rows.row(int(s.order[s.at]))
+	row := s.rows.row(int(s.order[s.at].at))
 	s.at++
 	s.x.load(s.keep, row[len(s.n.Keys):])
 	return true, nil
@@ -235,7 +288,7 @@ func (s *sortRows) next() (bool, error) {
 
 func (s *sortRows) reset() {
 	s.rows.reset()
-	s.order, s.since, s.at, s.by.err = nil, nil, 0, nil
+	s.order, s.since, s.at, s.by.err, s.by.arena = nil, nil, 0, nil, expr.Arena{}
 }
 
 func (s *sortRows) close() error {

@@ -271,7 +271,10 @@ func (q *subquery) read(env *expr.Env) error {
 		return err
 	case rel.AnyOf, rel.AllOf:
 		q.rows = newRowStore(&q.x.mem, len(q.s.Out))
-		return q.x.gather(q.plan, q.rows, q.s.Out)
+		if err := q.x.gather(q.plan, q.rows, q.s.Out); err != nil {
+			return err
+		}
+		return q.reduce(env)
 	}
 	if err := q.plan.open(); err != nil {
 		return err
@@ -304,6 +307,70 @@ func (q *subquery) read(env *expr.Env) error {
 			}
 		}
 	}
+}
+
+// reduce keeps only the rows that decide < ANY and its like: the least or the greatest, and one that is NULL.
+func (q *subquery) reduce(env *expr.Env) error {
+	switch q.s.Op {
+	case "<", "<=", ">", ">=":
+	default:
+		return nil
+	}
+	if len(q.s.Out) != 1 || q.rows.n < 3 {
+		return nil
+	}
+	right := &slot{t: q.s.Types[0]}
+	across, err := expr.ComparisonOf(q.s.Op, q.s.Left[0], right)
+	if err != nil {
+		return err
+	}
+	among, err := expr.ComparisonOf(q.s.Op, right, right)
+	if err != nil || across != among { // the rows among themselves are in another order than against the left side
+		return err
+	}
+	cmp, err := newComparer(q.s.Op, []expr.Node{right}, q.s.Types)
+	if err != nil {
+		return err
+	}
+	var best, null []expr.Value
+	for i := range q.rows.n {
+		row := q.rows.row(i)
+		switch {
+		case row[0].IsNull():
+			null = row
+			continue
+		case best == nil:
+			best = row
+			continue
+		}
+		a, b := best, row // best > row: what is greater than one of them is greater than row
+		if q.s.Kind == rel.AllOf {
+			a, b = row, best
+		}
+		v, err := cmp.compare(env, a, b)
+		if err != nil {
+			return err
+		}
+		is, _, err := expr.Truth(env, v)
+		if err != nil {
+			return err
+		}
+		if is {
+			best = row
+		}
+		if err := q.x.tick(); err != nil {
+			return err
+		}
+	}
+	few := newRowStore(&q.x.mem, 1)
+	for _, row := range [][]expr.Value{best, null} {
+		if row != nil {
+			few.slot()[0] = own(row[0])
+		}
+	}
+	q.rows.reset()
+	q.rows = few
+	return nil
 }
 
 func (q *subquery) close() error {

@@ -134,6 +134,33 @@ func TestQuantified(t *testing.T) {
 	}
 }
 
+// TestQuantifiedOnceIsAsForEachRow: the rows of a query that is executed once are reduced to the one that decides.
+func TestQuantifiedOnceIsAsForEachRow(t *testing.T) {
+	property(t, 500, func(t *testing.T, d drawer) {
+		b := newTree(t)
+		o, s := b.scan(d.draw([]expr.Type{d.typ()}, 6)), b.scan(d.draw([]expr.Type{d.typ()}, 8))
+		op := []string{"<", "<=", ">", ">=", "=", "<>"}[d.IntN(6)]
+		if _, err := expr.Build(op, op, nil, b.ref(o.Cols[0]), b.ref(s.Cols[0])); err != nil {
+			return
+		}
+		var answers [2][]string
+		kind := []rel.SubqueryKind{rel.AnyOf, rel.AllOf}[d.IntN(2)]
+		for i := range answers {
+			sub := b.subquery(kind, s, s.Cols, nil, b.ref(o.Cols[0]))
+			sub.Op, sub.Volatile = op, i == 1
+			p := b.project(o, sub)
+			var err error
+			if answers[i], err = b.run(p, o.Cols[0], p.Cols[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(answers[0], answers[1]) {
+			t.Errorf("%s, kind %d, of %v among %v: once %q, for each row %q", op, kind, o.Table.(*memTable).rows, s.Table.(*memTable).rows,
+				answers[0], answers[1])
+		}
+	})
+}
+
 // TestRowSubquery: (a, b) = (SELECT ...), as MySQL 9.7 answers.
 func TestRowSubquery(t *testing.T) {
 	for _, c := range []struct {
@@ -191,7 +218,8 @@ func TestSubqueryInSubquery(t *testing.T) {
 		b := newTree(t)
 		two := []expr.Type{tBig, tBig}
 		x, y, z := b.scan(d.draw(two, 5)), b.scan(d.draw(two, 5)), b.scan(d.draw(two, 5))
-		in := &rel.Filter{Child: z, Conds: []expr.Node{b.call("=", b.ref(z.Cols[0]), b.ref(x.Cols[0])), b.call("<", b.ref(z.Cols[1]), b.ref(y.Cols[1]))}}
+		in := &rel.Filter{Child: z, Conds: []expr.Node{b.call("=", b.ref(z.Cols[0]), b.ref(x.Cols[0])),
+			b.call("<", b.ref(z.Cols[1]), b.ref(y.Cols[1]))}}
 		mid := &rel.Filter{Child: y, Conds: []expr.Node{b.call("=", b.ref(y.Cols[0]), b.ref(x.Cols[1])),
 			b.subquery(rel.Exists, in, z.Cols, []rel.ColID{x.Cols[0], y.Cols[1]})}}
 		got, err := b.run(&rel.Filter{Child: x, Conds: []expr.Node{b.subquery(rel.Exists, mid, y.Cols, x.Cols)}}, x.Cols...)

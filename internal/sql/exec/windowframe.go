@@ -176,6 +176,12 @@ func (f *framer) search(i int, e *frameEnd, end bool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if !inside && !plus { // MySQL compares with NULL, and no row is in the frame
+		if end {
+			return 0, nil
+		}
+		return f.p.size(), nil
+	}
 	var failed error
 	at := sort.Search(f.p.size(), func(j int) bool {
 		k := f.key(j)
@@ -183,7 +189,7 @@ func (f *framer) search(i int, e *frameEnd, end bool) (int, error) {
 			return desc // NULLs are behind all values if descending, else before them
 		}
 		if !inside { // beyond all values, in the direction of the offset
-			return (e.kind == rel.Preceding)
+			return e.kind == rel.Preceding
 		}
 		c, err := f.compare(k, limit)
 		if err != nil {

@@ -9,18 +9,11 @@ import (
 // becomes one without rows.
 //
 // A condition of WHERE or ON lets a row pass iff it is true, so AND is the same as the list of its parts, and NULL the same as FALSE.
-// A constant that fails is left as it is: it fails when, and only if, a row reaches it (O2). A constant that warns is evaluated here if
-// it stands in a condition and every row would evaluate it, so that it warns once, as in MySQL; elsewhere it warns for each row.
+// A constant that fails or warns is left as it is: it does so when, and only if, a row reaches it (O2).
 
 func (z *optimizer) simplify(n rel.Node) rel.Node {
 	return bottomUp(n, func(n rel.Node) rel.Node {
-		rel.EachExpr(n, func(slot *expr.Node) {
-			if isCondition(n, slot) {
-				*slot = z.fold(*slot, true)
-			} else {
-				*slot = z.fold(*slot, false)
-			}
-		})
+		rel.EachExpr(n, func(slot *expr.Node) { *slot = z.fold(*slot) })
 		switch n := n.(type) {
 		case *rel.Filter:
 			conds, never := z.conjuncts(n.Conds)
@@ -72,24 +65,6 @@ func emptyJoin(n *rel.Join) rel.Node {
 		return n.Left
 	}
 	return n
-}
-
-func isCondition(n rel.Node, slot *expr.Node) bool {
-	var list []expr.Node
-	switch n := n.(type) {
-	case *rel.Filter:
-		list = n.Conds
-	case *rel.Scan:
-		list = n.Filter
-	case *rel.Join:
-		list = n.On
-	}
-	for i := range list {
-		if &list[i] == slot {
-			return true
-		}
-	}
-	return false
 }
 
 // conjuncts takes conditions apart; never: one of them is not true for any row, and none before it is volatile.
@@ -161,17 +136,13 @@ func conjunctsOf(c *expr.Call) []expr.Node {
 	return out
 }
 
-// lazy are the functions that need not evaluate their arguments behind the first: what is constant there may never be evaluated.
-var lazy = map[string]bool{"and": true, "or": true, "if": true, "case": true, "coalesce": true, "ifnull": true, "in": true, "not in": true,
-	"elt": true, "field": true}
-
-// fold evaluates what is constant. always: each row evaluates it, so that it may warn.
-func (z *optimizer) fold(n expr.Node, always bool) expr.Node {
+// fold evaluates what is constant.
+func (z *optimizer) fold(n expr.Node) expr.Node {
 	switch n := n.(type) {
 	case *expr.Tuple:
 		out, changed := make([]expr.Node, len(n.Nodes)), false
 		for i, a := range n.Nodes {
-			out[i] = z.fold(a, always)
+			out[i] = z.fold(a)
 			changed = changed || out[i] != a
 		}
 		if changed {
@@ -180,19 +151,16 @@ func (z *optimizer) fold(n expr.Node, always bool) expr.Node {
 		return n
 	case *rel.Subquery:
 		for i, a := range n.Left {
-			n.Left[i] = z.fold(a, false)
+			n.Left[i] = z.fold(a)
 		}
 		return n
 	case *expr.Call:
 		if n.Constant() {
-			if v, ok := z.constant(n, always); ok {
-				return &expr.Lit{V: v, T: n.T}
-			}
-			return n
+			return z.constant(n)
 		}
 		args, changed := make([]expr.Node, len(n.Args)), false
 		for i, a := range n.Args {
-			args[i] = z.fold(a, always && (i == 0 || !lazy[n.Name]) && n.Name != "case")
+			args[i] = z.fold(a)
 			changed = changed || args[i] != a
 		}
 		if !changed {
@@ -201,11 +169,13 @@ func (z *optimizer) fold(n expr.Node, always bool) expr.Node {
 		if m, ok := rebuild(n, args); ok {
 			return m
 		}
-		n.Args = args
 		return n
 	case rel.Parent:
+		if expr.IsConst(n) {
+			return z.constant(n)
+		}
 		for i, a := range n.Args() {
-			if f := z.fold(a, false); f != a {
+			if f := z.fold(a); f != a {
 				n.SetArg(i, f)
 			}
 		}
@@ -213,22 +183,13 @@ func (z *optimizer) fold(n expr.Node, always bool) expr.Node {
 	return n
 }
 
-// constant evaluates a call without columns.
-func (z *optimizer) constant(n *expr.Call, mayWarn bool) (expr.Value, bool) {
+// constant is the value of an expression without columns; the expression itself, if it fails or warns.
+func (z *optimizer) constant(n expr.Node) expr.Node {
 	env, warned := *z.env, false
-	var kept []func()
-	env.Warn = func(code uint16, message string) {
-		warned = true
-		if z.env.Warn != nil {
-			kept = append(kept, func() { z.env.Warn(code, message) })
-		}
-	}
+	env.Warn = func(uint16, string) { warned = true }
 	v, err := n.Eval(&env)
-	if err != nil || env.Failed() != nil || warned && !mayWarn {
-		return expr.Null, false
+	if err != nil || env.Failed() != nil || warned {
+		return n
 	}
-	for _, k := range kept {
-		k()
-	}
-	return v, true
+	return &expr.Lit{V: v, T: n.Type()}
 }
