@@ -15,7 +15,7 @@ type scan struct {
 	left  int // -1: all
 }
 
-func newScan(x *Execution, n *rel.Scan) iterator {
+func newScan(x *Execution, n *rel.Scan) *scan {
 	s := &scan{x: x, n: n}
 	s.req = Request{Table: n.Table, Places: n.Places}
 	if len(n.Filter) == 0 {
