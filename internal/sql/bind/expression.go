@@ -191,6 +191,9 @@ func (b *binder) logic(name string, s *scope, left, right sqlparser.Expr) (expr.
 // comparison is a comparison, IN, LIKE or REGEXP.
 func (b *binder) comparison(e *sqlparser.ComparisonExpr, s *scope) (expr.Node, error) {
 	op := strings.ToLower(e.Operator)
+	if op == sqlparser.NotEqualStr {
+		op = "<>"
+	}
 	switch op {
 	case sqlparser.InStr, sqlparser.NotInStr:
 		switch right := e.Right.(type) {

@@ -11,17 +11,19 @@ type Coercibility int
 
 // The values, from the manual's "Collation Coercibility in Expressions".
 const (
-	Explicit  Coercibility = iota // COLLATE
-	None                          // two collations that could not be reconciled
-	Implicit                      // a column, a routine's parameter or variable
-	SysConst                      // USER(), VERSION()
-	Coercible                     // a literal
-	Numeric                       // a number or a time
-	Ignorable                     // NULL
+	Explicit  Coercibility = 0 // COLLATE
+	Implicit  Coercibility = 2 // a column, a routine's parameter or variable
+	SysConst  Coercibility = 3 // USER(), VERSION()
+	Coercible Coercibility = 4 // a literal
+	Numeric   Coercibility = 5 // a number or a time
+	Ignorable Coercibility = 6 // NULL
+	// None is two collations that could not be reconciled. It gives way to every other, as in MySQL 9; the manual of MySQL 8 gives it the
+	// number 1.
+	None Coercibility = 7
 )
 
 func (c Coercibility) String() string {
-	return [...]string{"EXPLICIT", "NONE", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE"}[c]
+	return [...]string{"EXPLICIT", "", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE", "NONE"}[c]
 }
 
 // Typed is the collation of an expression.
@@ -114,11 +116,15 @@ func choose(a, b Typed) (Typed, bool) {
 		return Typed{}, false
 	}
 	switch {
+	case a.Collation == b.Collation && a.Coercibility == None:
+		return a, true
 	case a.Coercibility < b.Coercibility || a.Collation == b.Collation && a.Coercibility == b.Coercibility:
 		return a, true
 	case b.Coercibility < a.Coercibility:
 		return b, true
 	case a.Coercibility == Explicit:
+		return Typed{}, false
+	case a.Binary() && b.Binary():
 		return Typed{}, false
 	case a.Binary():
 		return a, true

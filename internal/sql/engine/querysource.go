@@ -3,8 +3,10 @@ package engine
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/exec"
@@ -194,7 +196,7 @@ func (q *queryRows) Close() error { return q.it.Close(q.ctx) }
 
 // readHost reads a table that go-mysql-server, or the node, makes up: all of it.
 func (q *querySource) readHost(t *hostTable, r *exec.Request) (exec.Rows, error) {
-	it, err := t.rows(q.ctx)
+	it, err := t.rows(q.ctx, q.s.e)
 	if err != nil {
 		return nil, err
 	}
@@ -250,11 +252,27 @@ func valueOfType(ctx *sql.Context, v any, from sql.Type, t expr.Type) (expr.Valu
 	return out, err
 }
 
-// rows are those of all partitions.
-func (t *hostTable) rows(ctx *sql.Context) (sql.RowIter, error) {
-	ps, err := t.t.Partitions(ctx)
+// rows are all of the table's. Tables of information_schema are given by go-mysql-server's planner what they show: columns with resolved
+// defaults, procedures.
+func (t *hostTable) rows(ctx *sql.Context, e *Engine) (sql.RowIter, error) {
+	if !strings.EqualFold(t.db, sql.InformationSchemaDatabaseName) {
+		ps, err := t.t.Partitions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return sql.NewTableRowIter(ctx, t.t, ps), nil
+	}
+	text := "SELECT * FROM information_schema.`" + t.t.Name() + "`"
+	stmt, err := e.gms.Parser.ParseSimple(text)
 	if err != nil {
 		return nil, err
 	}
-	return sql.NewTableRowIter(ctx, t.t, ps), nil
+	n, flags, err := planbuilder.New(ctx, e.gms.Analyzer.Catalog, nil).BindOnly(stmt, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = e.gms.Analyzer.Analyze(ctx, n, nil, flags); err != nil {
+		return nil, err
+	}
+	return e.gms.Analyzer.ExecBuilder.Build(ctx, n, nil)
 }
