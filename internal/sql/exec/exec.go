@@ -19,6 +19,8 @@ type Options struct {
 	NoAhead bool
 	// SizeOf is about how many bytes a value of the host takes (JSON documents, geometries); nil: a guess.
 	SizeOf func(v any) int
+	// Measure, if not nil, is told what each operator did (EXPLAIN ANALYZE).
+	Measure *Measure
 }
 
 // Execution is the execution of a query. It is used by one goroutine.
