@@ -74,6 +74,30 @@ func gormTests() suite {
 		read: readTests}
 }
 
+// entTests does with ent what applications do. Ent generates 15,000 lines from the schema in the folder go/ent; they are made here.
+func entTests() suite {
+	const name = "ent"
+	return suite{name: name, needs: []string{"go"},
+		prepare: func(e *environment) (string, error) {
+			dir := filepath.Join(absolute(e.cache), name)
+			for _, f := range []string{"go.mod", "go.sum", "ent_test.go", filepath.Join("ent", "schema", "schema.go")} {
+				if err := copyFile(filepath.Join(e.dir, "go", name, f), filepath.Join(dir, f)); err != nil {
+					return "", err
+				}
+			}
+			generate := goCommand(dir, "run", "-mod=mod", "entgo.io/ent/cmd/ent", "generate",
+				"--feature", "sql/upsert,sql/lock,sql/modifier,sql/execquery,intercept", "./ent/schema")
+			if _, err := e.install(name, filepath.Join("go", name, "ent", "schema", "schema.go"), generate); err != nil {
+				return "", err
+			}
+			return e.buildTests(name, dir, "entgo.io/ent", ".")
+		},
+		command: func(e *environment) *exec.Cmd {
+			return e.runTests(name, "go_ent", "", []string{"ENT_DSN=root@tcp(HOST:PORT)/DB?charset=utf8mb4&parseTime=True"})
+		},
+		read: readTests}
+}
+
 // emptyDriver writes a module in place of one of GORM's drivers that no test here connects with.
 func emptyDriver(dir, name string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -26,6 +26,7 @@ var suites = []suite{
 	goTests("sqlx", true, "github.com/jmoiron/sqlx", "github.com/jmoiron/sqlx", "",
 		"SQLX_MYSQL_DSN=root@tcp(HOST:PORT)/DB?parseTime=true", "SQLX_POSTGRES_DSN=skip", "SQLX_SQLITE_DSN=skip"),
 	gormTests(),
+	entTests(),
 	{name: "mariadb-tools", quick: true, needs: []string{"bash", "mariadb", "mariadb-dump", "mariadb-import"},
 		prepare: func(*environment) (string, error) {
 			out, err := exec.Command("mariadb", "--version").Output()

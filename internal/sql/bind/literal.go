@@ -64,12 +64,12 @@ func literalInt(v *sqlparser.SQLVal) int64 {
 // integer is a whole number: a BIGINT if it fits, else a BIGINT UNSIGNED, else a DECIMAL.
 func integer(s string) (expr.Node, error) {
 	t := expr.TInt
-	t.Length = len(s)
+	t.Length = len(strings.TrimPrefix(s, "-")) + 1
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return &expr.Lit{V: expr.Int(n), T: t}, nil
 	}
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
-		t.Unsigned = true
+		t.Unsigned, t.Length = true, len(s)
 		return &expr.Lit{V: expr.Uint(n), T: t}, nil
 	}
 	return decimal(s)
@@ -94,8 +94,12 @@ func decimal(s string) (expr.Node, error) {
 		return nil, expr.Errorf(1064, "42000", "You have an error in your SQL syntax near '%s'", s)
 	}
 	scale := max(0, int(-d.Exponent))
-	t := expr.TDecimal(max(int(d.NumDigits())+max(0, int(d.Exponent)), scale), scale)
-	if precision := max(int(d.NumDigits()), scale); precision > 65 || scale > 30 {
+	precision := len(strings.Trim(s, "+-")) // with the zeros before the point
+	if strings.Contains(s, ".") {
+		precision--
+	}
+	t := expr.TDecimal(precision, scale)
+	if precision > 65 || scale > 30 {
 		text := &expr.Lit{V: expr.Text(s), T: expr.TText(len(s), expr.DefaultCollation, expr.Coercible)}
 		whole := max(precision-scale, 1)
 		scale = min(scale, 30, max(65-whole, 0))

@@ -21,7 +21,6 @@ import (
 //	                      connection new with it.
 //	COM_RESET_CONNECTION  vitess answers with status flags 0, "autocommit is off", whatever is so; and an error by an OK after it.
 //	COM_STATISTICS        vitess: error 1047.
-//	COM_STMT_PREPARE      of statements that the parser does not know: vitess gives its error (prepareown.go).
 var ownCommands = [256]func(x *command) error{
 	comStatistics:      (*command).statistics,
 	comChangeUser:      (*command).changeUser,
@@ -61,11 +60,7 @@ func (c *countedConn) own(p []byte, n int) (int, error) {
 		return 0, err
 	}
 	x.body = body[1:]
-	execute := ownCommands[body[0]]
-	if execute == nil {
-		execute = (*command).prepareOwn
-	}
-	if err := x.execute(execute); err != nil {
+	if err := x.execute(ownCommands[body[0]]); err != nil {
 		return 0, err
 	}
 	n = copy(p, x.rest)

@@ -75,7 +75,7 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 		return nil, err
 	}
 	if tooManyParameters(query) {
-		return nil, mysql.NewSQLError(1390, "HY000", "Prepared statement contains too many placeholders")
+		return nil, errTooManyParameters
 	}
 	if s := h.e.sessions.of(c); s != nil {
 		if p := s.planOf(ctx, query); p != nil {

@@ -3,13 +3,16 @@ package engine
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/exec"
 	"github.com/longitude-db/longitude/internal/sql/expr"
 	"github.com/longitude-db/longitude/internal/sql/rel"
+	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // querySource reads the tables of one statement in the session's transaction.
@@ -18,7 +21,7 @@ type querySource struct {
 	s   *Session
 }
 
-var _ exec.Source = (*querySource)(nil)
+var _ exec.ManySource = (*querySource)(nil)
 
 // Read implements exec.Source.
 func (q *querySource) Read(r *exec.Request) (exec.Rows, error) {
@@ -36,25 +39,36 @@ func (q *querySource) readTable(t *queryTable, r *exec.Request) (exec.Rows, erro
 	if err := q.s.stmt.flushTable(q.ctx, l.desc.ID); err != nil {
 		return nil, err
 	}
+	x, rs, err := reachesOf(l, r)
+	if err != nil {
+		return nil, err
+	}
+	return q.reader(t, r, x, rs)
+}
+
+// reachesOf says what a request reads of which index.
+func reachesOf(l *layout, r *exec.Request) (x *indexLayout, rs []reach, err error) {
+	if r.Index == nil {
+		return l.primary, []reach{{span: l.primary.whole()}}, nil
+	}
+	i, ok := r.Index.(*queryIndex)
+	if !ok || i.x.table != l {
+		return nil, nil, fmt.Errorf("%s is no index of table %s as it is read", r.Index.Name(), l.desc.Name)
+	}
+	if r.Spans == nil {
+		return i.x, []reach{{span: i.x.whole()}}, nil
+	}
+	rs, err = i.x.keyReaches(r.Spans)
+	return i.x, rs, err
+}
+
+// reader reads what a request asks for: parts of an index.
+func (q *querySource) reader(t *queryTable, r *exec.Request, x *indexLayout, rs []reach) (*queryRows, error) {
 	tbl := *t.t
 	tbl.columns = r.Places
 	var calculate []int
 	if t.virtual != nil {
 		tbl.columns, calculate = t.virtual.plan(r.Places)
-	}
-	x, rs := l.primary, []reach{{span: l.primary.whole()}}
-	if r.Index != nil {
-		i, ok := r.Index.(*queryIndex)
-		if !ok || i.x.table != l {
-			return nil, fmt.Errorf("%s is no index of table %s as it is read", r.Index.Name(), l.desc.Name)
-		}
-		x, rs = i.x, []reach{{span: i.x.whole()}}
-		if r.Spans != nil {
-			var err error
-			if rs, err = x.keyReaches(r.Spans); err != nil {
-				return nil, err
-			}
-		}
 	}
 	it, err := newRowReader(q.ctx, &tbl, x, rs, r.Reverse)
 	if err != nil {
@@ -72,7 +86,57 @@ func (q *querySource) readTable(t *queryTable, r *exec.Request) (exec.Rows, erro
 		out.left = r.Limit
 	}
 	if len(calculate) > 0 {
-		out.virtual = &calculation{v: t.virtual, read: tbl.columns, calculate: calculate, row: make(sql.Row, len(l.columns))}
+		out.virtual = &calculation{v: t.virtual, read: tbl.columns, calculate: calculate, row: make(sql.Row, len(t.t.l.columns))}
+	}
+	return out, nil
+}
+
+// ReadMany implements exec.ManySource: what lookups of one table ask for is read in one round, or two if the index does not hold all
+// columns.
+func (q *querySource) ReadMany(requests []*exec.Request) ([]exec.Rows, error) {
+	t, ok := requests[0].Table.(*queryTable)
+	if !ok || requests[0].Limit > 0 {
+		return nil, nil
+	}
+	l := t.t.l
+	if err := q.s.stmt.flushTable(q.ctx, l.desc.ID); err != nil {
+		return nil, err
+	}
+	var all []reach
+	var x *indexLayout
+	each := make([][]reach, len(requests))
+	seen := map[string]bool{}
+	for i, r := range requests {
+		var err error
+		if x, each[i], err = reachesOf(l, r); err != nil {
+			return nil, err
+		}
+		for _, re := range each[i] {
+			if name := spanName(re.span); !seen[name] {
+				seen[name] = true
+				all = append(all, re)
+			}
+		}
+	}
+	f := &fetched{spans: map[string][]txn.KeyValue{}, rows: map[string][]byte{}}
+	first, err := q.reader(t, requests[0], x, all)
+	if err != nil || first.it.lock.Mode != kv.NoLock { // locked is what is wanted, not what might be
+		return nil, err
+	}
+	if err := first.it.readAhead(q.ctx, f); err != nil {
+		if tooLarge(err) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	out := make([]exec.Rows, len(requests))
+	for i, r := range requests {
+		rows, err := q.reader(t, r, x, each[i])
+		if err != nil {
+			return nil, err
+		}
+		rows.it.ahead = f
+		out[i] = rows
 	}
 	return out, nil
 }
@@ -132,7 +196,7 @@ func (q *queryRows) Close() error { return q.it.Close(q.ctx) }
 
 // readHost reads a table that go-mysql-server, or the node, makes up: all of it.
 func (q *querySource) readHost(t *hostTable, r *exec.Request) (exec.Rows, error) {
-	it, err := t.rows(q.ctx)
+	it, err := t.rows(q.ctx, q.s.e)
 	if err != nil {
 		return nil, err
 	}
@@ -188,11 +252,27 @@ func valueOfType(ctx *sql.Context, v any, from sql.Type, t expr.Type) (expr.Valu
 	return out, err
 }
 
-// rows are those of all partitions.
-func (t *hostTable) rows(ctx *sql.Context) (sql.RowIter, error) {
-	ps, err := t.t.Partitions(ctx)
+// rows are all of the table's. Tables of information_schema are given by go-mysql-server's planner what they show: columns with resolved
+// defaults, procedures.
+func (t *hostTable) rows(ctx *sql.Context, e *Engine) (sql.RowIter, error) {
+	if !strings.EqualFold(t.db, sql.InformationSchemaDatabaseName) {
+		ps, err := t.t.Partitions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return sql.NewTableRowIter(ctx, t.t, ps), nil
+	}
+	text := "SELECT * FROM information_schema.`" + t.t.Name() + "`"
+	stmt, err := e.gms.Parser.ParseSimple(text)
 	if err != nil {
 		return nil, err
 	}
-	return sql.NewTableRowIter(ctx, t.t, ps), nil
+	n, flags, err := planbuilder.New(ctx, e.gms.Analyzer.Catalog, nil).BindOnly(stmt, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = e.gms.Analyzer.Analyze(ctx, n, nil, flags); err != nil {
+		return nil, err
+	}
+	return e.gms.Analyzer.ExecBuilder.Build(ctx, n, nil)
 }

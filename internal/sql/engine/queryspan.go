@@ -52,10 +52,14 @@ func (x *indexLayout) keyReach(s *exec.KeySpan) (r reach, empty bool, err error)
 	}
 	r.span = kv.Span{Start: key, End: keys.PrefixEnd(key)}
 	r.point = n == len(x.parts) && (x.isPK || x.desc.Unique && !null) && x.noPrefix()
-	if n == len(parts) || s.Low == nil && s.High == nil {
+	if n == len(parts) || s.Low == nil && s.High == nil && s.Prefix == nil {
 		return r, false, nil
 	}
 	col := &parts[n].col
+	if s.Prefix != nil {
+		err := x.beginsWithText(&r, key, &parts[n], *s.Prefix)
+		return r, false, err
+	}
 	switch {
 	case s.Low != nil:
 		low, how, err := appendKeyValue(slices.Clone(key), col, *s.Low)
@@ -89,4 +93,22 @@ func appendKeyValue(key kv.Key, c *rowcodec.Column, v expr.Value) (kv.Key, fit, 
 	}
 	out, err := rowcodec.AppendKey(key, c, d)
 	return out, how, err
+}
+
+// beginsWithText makes the span that of the keys of texts that begin with one; where only a beginning of the column is kept, it stays as it
+// is.
+func (x *indexLayout) beginsWithText(r *reach, key kv.Key, p *part, v expr.Value) error {
+	if p.col.Prefix > 0 || v.Kind() != expr.KindText && v.Kind() != expr.KindBytes {
+		return nil
+	}
+	begin := []byte(v.RawText())
+	if p.col.Kind == rowcodec.Text && p.col.SortKey != nil {
+		order, err := orderOf(x.table.schema.Schema[p.at].Type)
+		if err != nil || order == nil {
+			return err
+		}
+		begin = order.AppendPrefix(nil, v.RawText())
+	}
+	r.span = prefixSpan(rowcodec.AppendKeyBeginning(key, &p.col, begin))
+	return nil
 }

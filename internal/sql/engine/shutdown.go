@@ -137,7 +137,10 @@ func (c *countedConn) receive(p []byte) (n int, own bool, err error) {
 		c.behind = append(bytes.Clone(p[first:n]), c.behind...)
 		n = first
 	}
-	if n > 4 && c.turn.betweenCommands() && (ownCommands[p[4]] != nil || preparesOwn(p[:n])) {
+	if c.turn.betweenCommands() {
+		c.notePrepare(p[:n])
+	}
+	if n > 4 && c.turn.betweenCommands() && ownCommands[p[4]] != nil {
 		c.turn.mu.Unlock()
 		return n, true, err
 	}
@@ -157,8 +160,11 @@ func firstCommand(p []byte) int {
 	if len(p) < 4 {
 		return len(p)
 	}
-	return min(len(p), 4+(int(p[0])|int(p[1])<<8|int(p[2])<<16))
+	return min(len(p), firstLength(p))
 }
+
+// firstLength is the length of the packet with which p begins, whether it is in p or not.
+func firstLength(p []byte) int { return 4 + (int(p[0]) | int(p[1])<<8 | int(p[2])<<16) }
 
 // betweenCommands reports that what comes next is a command. The mutex is held.
 func (t *turn) betweenCommands() bool { return t.conn != nil && t.executing == 0 && t.frame.between() }
@@ -437,7 +443,10 @@ type countedConn struct {
 	instead []byte // the body of the error packet that is to be sent in the place of vitess's (ComStmtExecute)
 	swallow bool   // the next packet is not to be sent (tellMidway)
 	packet  []byte // what there is of it
-	behind  []byte // what the client has sent behind the command under way (receive)
+	// preparing is the text that is prepared now; empty: nothing is, or the text came in parts.
+	preparing []byte
+	header    []byte // of the first packet of the answer to it
+	behind    []byte // what the client has sent behind the command under way (receive)
 }
 
 // Write implements net.Conn.
@@ -447,6 +456,9 @@ func (c *countedConn) Write(p []byte) (int, error) {
 	}
 	if c.info != "" {
 		p = c.correctInfo(p)
+	}
+	if len(c.preparing) > 0 {
+		return len(p), c.prepared(p)
 	}
 	if c.instead != nil && len(p) > 4 && p[4] == mysql.ErrPacket {
 		own := packet(p[3], c.instead)

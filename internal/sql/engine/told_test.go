@@ -116,8 +116,17 @@ func TestOwnStatementsPrepared(t *testing.T) {
 	if _, err := s.root.Prepare("DO nothing"); err == nil || !strings.Contains(err.Error(), "1054") {
 		t.Errorf("DO of an unknown column: %v", err)
 	}
-	if _, err := s.root.Prepare("DO"); err == nil {
-		t.Error("DO without an expression was prepared")
+	for _, q := range []string{"DO", "SELECT FROM WHERE ?", "SELEC ?"} {
+		if _, err := s.root.Prepare(q); err == nil || !strings.Contains(err.Error(), "1064 (42000)") {
+			t.Errorf("%s: %v", q, err)
+		}
+	}
+	// Names that MySQL does not reserve, and comments that it executes.
+	for _, q := range []string{"SELECT 1 AS yes WHERE 1 = ?", "/*!40000 SELECT */ 1 FROM (SELECT ? AS language) AS t WHERE t.language = 1"} {
+		var one int
+		if err := s.root.QueryRow(q, 1).Scan(&one); err != nil || one != 1 {
+			t.Errorf("%s: %d, %v", q, one, err)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ func (x *Execution) build(n rel.Node) (iterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.checked(n, it), nil
+	return x.measured(n, x.checked(n, it)), nil
 }
 
 func (x *Execution) make(n rel.Node) (iterator, error) {

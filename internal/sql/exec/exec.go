@@ -19,6 +19,8 @@ type Options struct {
 	NoAhead bool
 	// SizeOf is about how many bytes a value of the host takes (JSON documents, geometries); nil: a guess.
 	SizeOf func(v any) int
+	// Measure, if not nil, is told what each operator did (EXPLAIN ANALYZE).
+	Measure *Measure
 }
 
 // Execution is the execution of a query. It is used by one goroutine.
@@ -40,6 +42,7 @@ type Execution struct {
 	subs   map[*rel.Subquery]*subquery
 	shared map[*rel.Shared]*shared
 	work   map[*rel.Recursive]*recursive
+	scans  map[*rel.Scan]*scan
 
 	lookups map[*rel.Scan]*lookup // while the tree is built: right sides of joins that several rows of the left one are looked up in
 	some    bool                  // while it is built: what reads the operator may stop before the end

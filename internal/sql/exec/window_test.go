@@ -395,7 +395,8 @@ func TestWindowsAreWhatTheyAreDefinedToBe(t *testing.T) {
 func TestRangeIntervals(t *testing.T) {
 	b := newTree(t)
 	date := func(day int) expr.Value { return expr.Packed(expr.KindDate, int64(temporal.Date(2024, 1, day)), 0) }
-	scan := b.scan(b.typed(expr.Type{Name: expr.DateType, Length: 10, Collation: expr.BinaryCollation}, date(3), date(1), expr.Null, date(8), date(2)))
+	typ := expr.Type{Name: expr.DateType, Length: 10, Collation: expr.BinaryCollation}
+	scan := b.scan(b.typed(typ, date(3), date(1), expr.Null, date(8), date(2)))
 	count := func(desc bool, start, end rel.FrameBound) *rel.Window {
 		n := &rel.Window{Child: scan, Order: []rel.SortKey{{Expr: b.ref(scan.Cols[0]), Desc: desc}}}
 		f := rel.WindowFunc{Agg: &rel.Agg{Name: "count", Star: true, T: expr.TInt}, T: expr.TInt, Frame: &rel.WindowFrame{Start: start, End: end}}
@@ -403,7 +404,9 @@ func TestRangeIntervals(t *testing.T) {
 		n.Funcs = []rel.WindowFunc{f}
 		return n
 	}
-	day := func(k rel.FrameBoundKind, n int64, unit string) rel.FrameBound { return rel.FrameBound{Kind: k, Value: num(n), Unit: unit} }
+	day := func(k rel.FrameBoundKind, n int64, unit string) rel.FrameBound {
+		return rel.FrameBound{Kind: k, Value: num(n), Unit: unit}
+	}
 	here := rel.FrameBound{Kind: rel.CurrentRow}
 	n := count(false, day(rel.Preceding, 1, "DAY"), here)
 	b.expect(n, n.Columns(), "NULL 1", "2024-01-01 1", "2024-01-02 2", "2024-01-03 2", "2024-01-08 1")

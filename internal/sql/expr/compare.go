@@ -83,7 +83,7 @@ func compareAs(operation string, nodes ...Node) (comparison, error) {
 	if err != nil {
 		return comparison{}, err
 	}
-	if coerc == NoneCoerc {
+	if coerc == NoneCoerc && operation != rowsIn {
 		return comparison{}, illegalMix(operation, types...)
 	}
 	if coll == BinaryCollation {

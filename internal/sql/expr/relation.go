@@ -291,15 +291,25 @@ func resolveIn(negated bool) func(*Call) error {
 			allText = allText && (a.Type().IsString() || a.Type().Name == NullType)
 		}
 		_, row := left.(*Tuple)
+		if err := inCollation(c.Args); err != nil && !row {
+			return err
+		}
 		if allText && !row {
-			how, err := compareAs(c.Name, c.Args...)
+			how, err := compareAs(" IN ", c.Args...)
 			if err != nil {
 				return err
 			}
 			return resolveTextIn(c, how, negated)
 		}
+		operation := c.Name
+		switch {
+		case len(c.Args) == 2:
+			operation = "="
+		case row:
+			operation = rowsIn
+		}
 		for _, a := range c.Args[1:] {
-			e, err := newEquality(c.Name, left, a)
+			e, err := newEquality(operation, left, a)
 			if err != nil {
 				return err
 			}
@@ -333,6 +343,29 @@ func resolveIn(negated bool) func(*Call) error {
 		}
 		return nil
 	}
+}
+
+// rowsIn names the comparison of a row with several rows: where their texts have different collations the characters decide.
+const rowsIn = "row in"
+
+// inCollation is the error of IN among texts that have no collation together, numbers and NULLs beside them counted in.
+func inCollation(args []Node) error {
+	var types []Type
+	for _, a := range args {
+		types = append(types, a.Type())
+	}
+	if !types[0].IsString() {
+		return nil
+	}
+	operation := " IN "
+	if len(types) == 2 {
+		operation = "="
+	}
+	_, coerc, err := aggregate(operation, types...)
+	if err == nil && coerc == NoneCoerc {
+		err = illegalMix(operation, types...)
+	}
+	return err
 }
 
 // resolveTextIn is IN among texts. A list of constants becomes a set of sort keys.

@@ -250,12 +250,9 @@ func evalTrim(env *Env, c *Call) (Value, error) {
 // resolveLocate is for functions that find a text (the argument at the place what) in another.
 func resolveLocate(where, what int) func(*Call) error {
 	return func(c *Call) error {
-		id, coerc, err := textCollation(c, where, what)
+		id, _, err := textCollation(c, where, what) // of texts with different collations the characters decide
 		if err != nil {
 			return err
-		}
-		if coerc == NoneCoerc {
-			return illegalMix(c.Name, asTextType(c.ArgType(where)), asTextType(c.ArgType(what)))
 		}
 		coll, err := knownCollation(id)
 		if err != nil {

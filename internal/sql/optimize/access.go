@@ -13,10 +13,12 @@ import (
 
 // Costs, in rows of a scan of a whole table.
 const (
-	costSeek  = 20 // to begin to read at another place
-	costFetch = 2  // to find the row of an index entry that does not hold all columns
-	costHash  = 1  // to look a row up in a hash table
-	costBuild = 4  // to put one into it, which also takes memory
+	costSeek  = 50  // to begin to read at another place
+	costAhead = 15  // to look up the partners of one row of a join, when those of many rows are asked for together
+	costSpan  = 0.5 // to read one more place in the same request
+	costFetch = 2   // to find the row of an index entry that does not hold all columns
+	costHash  = 1   // to look a row up in a hash table
+	costBuild = 4   // to put one into it, which also takes memory
 	mostSpans = 4096
 )
 
@@ -238,14 +240,52 @@ func (z *optimizer) pathOf(s *rel.Scan, x rel.Index, rs []*restriction, rows flo
 	if !ranged || p.equal > 0 {
 		p.read *= float64(len(p.spans))
 	}
+	if x.Unique() && ranged && len(p.spans) == 1 && p.equal == len(x.Parts())-1 {
+		p.read = min(p.read, spread(&p.spans[0]))
+	}
 	p.read = max(fewest, min(rows, p.read))
-	p.cost = p.read + costSeek*float64(len(p.spans))
+	p.cost = p.read + spansCost(len(p.spans))
 	if !p.covers {
 		p.cost += costFetch * p.read
 	}
 	p.result = p.read
 	return p
 }
+
+// spread is how many whole numbers are between the bounds of a span. Keys without a lower bound are thought to begin at zero.
+func spread(s *rel.Span) float64 {
+	number := func(b *rel.Bound) (float64, bool) {
+		l, ok := b.Value.(*expr.Lit)
+		if !ok || l.V.Kind() != expr.KindInt && l.V.Kind() != expr.KindUint {
+			return 0, false
+		}
+		if l.V.Kind() == expr.KindUint {
+			return float64(l.V.RawUint()), true
+		}
+		return float64(l.V.RawInt()), true
+	}
+	low := 0.0
+	if s.Low != nil {
+		n, ok := number(s.Low)
+		if !ok {
+			return all
+		}
+		low = n
+	}
+	if s.High == nil {
+		return all
+	}
+	high, ok := number(s.High)
+	if !ok || high < low {
+		return all
+	}
+	return high - low + 1
+}
+
+func spansCost(n int) float64 { return costSeek + costSpan*float64(n-1) }
+
+// lookupCost is what one row of a join's left side costs whose partners are read by the path.
+func (p *path) lookupCost() float64 { return p.cost - costSeek + costAhead }
 
 func anySafe(spans []rel.Span) bool {
 	return slices.ContainsFunc(spans, func(s rel.Span) bool { return slices.Contains(s.NullSafe, true) })

@@ -13,24 +13,29 @@ import (
 
 // pushLimit tells the operators below a LIMIT.
 func (z *optimizer) pushLimit(n *rel.Limit) {
-	if z.o.NoLimit || n.FoundRows || n.Count == nil {
+	if z.o.NoLimit || n.FoundRows {
 		return
+	}
+	if count, ok := limitOf(n); ok {
+		z.tellLimit(&n.Child, count)
+	}
+}
+
+// limitOf is how many rows a LIMIT takes of its child, those of OFFSET included.
+func limitOf(n *rel.Limit) (uint64, bool) {
+	if n.Count == nil {
+		return 0, false
 	}
 	count, ok := wholeLiteral(n.Count)
-	if !ok {
-		return
-	}
-	if n.Offset != nil {
-		offset, ok := wholeLiteral(n.Offset)
-		if !ok || count > math.MaxInt32 || offset > math.MaxInt32 {
-			return
+	if n.Offset != nil && ok {
+		var offset uint64
+		offset, ok = wholeLiteral(n.Offset)
+		if count > math.MaxInt32 || offset > math.MaxInt32 {
+			return 0, false
 		}
 		count += offset
 	}
-	if count > math.MaxInt32 {
-		return
-	}
-	z.tellLimit(&n.Child, count)
+	return count, ok && count <= math.MaxInt32
 }
 
 func wholeLiteral(n expr.Node) (uint64, bool) {
@@ -55,10 +60,6 @@ func (z *optimizer) tellLimit(at *rel.Node, count uint64) {
 		case *rel.Sort:
 			if n.Limit == nil {
 				n.Limit = &expr.Lit{V: expr.Uint(count), T: expr.TUint}
-				*at = z.saveSort(n)
-				if rel.Node(n) != *at {
-					continue // the order comes from an index: what is below gives as many rows
-				}
 			}
 			return
 		case *rel.Scan:

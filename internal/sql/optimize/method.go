@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"math"
 	"slices"
 
 	"github.com/longitude-db/longitude/internal/sql/expr"
@@ -16,31 +17,60 @@ import (
 //
 // Lookup is chosen if it costs less: a seek for each row of the left side against the whole right side once.
 
-// physical chooses how tables are read and how joins are executed.
-func (z *optimizer) physical(n rel.Node) rel.Node {
-	if j, ok := n.(*rel.Join); ok {
-		return z.physicalJoin(j)
+// physical chooses how tables are read and how joins are executed. want is how many rows of the plan will probably be asked for.
+func (z *optimizer) physical(n rel.Node, want float64) rel.Node {
+	switch n := n.(type) {
+	case *rel.Join:
+		return z.physicalJoin(n, want)
+	case *rel.Sort:
+		return z.physicalSort(n, want)
+	case *rel.Scan:
+		return z.readScan(n)
 	}
 	for i, c := range n.Children() {
-		if d := z.physical(c); d != c {
+		if d := z.physical(c, z.wantBelow(n, want)); d != c {
 			n.SetChild(i, d)
 		}
 	}
 	switch n := n.(type) {
-	case *rel.Scan:
-		return z.readScan(n)
-	case *rel.Sort:
-		return z.saveSort(n)
 	case *rel.Group:
 		z.orderGroup(n)
+		z.readEnd(n)
 	case *rel.Limit:
 		z.pushLimit(n)
 	}
 	return n
 }
 
+// all is want where all rows are asked for.
+var all = math.Inf(1)
+
+// wantBelow is how many rows an operator asks its child for, if so many are asked of it.
+func (z *optimizer) wantBelow(n rel.Node, want float64) float64 {
+	switch n := n.(type) {
+	case *rel.Limit:
+		count, ok := limitOf(n)
+		if n.FoundRows || !ok {
+			return all
+		}
+		return min(want, float64(count))
+	case *rel.One:
+		return 1
+	case *rel.Project:
+		return want
+	case *rel.Filter:
+		return want / selectivityOf(n.Conds)
+	case *rel.Distinct:
+		return 3 * want
+	}
+	return all
+}
+
 // readScan chooses how a table is read.
 func (z *optimizer) readScan(s *rel.Scan) rel.Node {
+	if s.Access != nil { // for the order that it has
+		return s
+	}
 	if p := z.bestPath(s, s.Filter, nil); p != nil {
 		if p.never {
 			return empty(s)
@@ -70,13 +100,17 @@ func (z *optimizer) coverScan(s *rel.Scan) {
 	}
 }
 
-func (z *optimizer) physicalJoin(j *rel.Join) rel.Node {
-	j.Left = z.physical(j.Left)
+func (z *optimizer) physicalJoin(j *rel.Join, want float64) rel.Node {
+	leftRows := z.estimate(j.Left)
+	if want < all {
+		want *= leftRows / z.estimate(j)
+		leftRows = min(leftRows, max(fewest, want))
+	}
+	j.Left = z.physical(j.Left, want)
 	if z.o.NoJoinMethods {
-		j.Right = z.physical(j.Right)
+		j.Right = z.physical(j.Right, all)
 		return emptyJoin(j)
 	}
-	leftRows := z.estimate(j.Left)
 	hash, rest := z.hashKeys(j)
 	if s := lookupScan(j); s != nil {
 		if p := z.bestPath(s, s.Filter, j.On); p != nil && !p.never && readsLeft(p, given(j.Left)) {
@@ -86,13 +120,13 @@ func (z *optimizer) physicalJoin(j *rel.Join) rel.Node {
 			} else {
 				whole += leftRows * z.estimate(s)
 			}
-			if leftRows*p.cost <= whole {
+			if leftRows*p.lookupCost() <= whole {
 				p.access(s)
 				return j
 			}
 		}
 	}
-	j.Right = z.physical(j.Right)
+	j.Right = z.physical(j.Right, all)
 	if isEmpty(j.Right) || isEmpty(j.Left) {
 		return emptyJoin(j)
 	}

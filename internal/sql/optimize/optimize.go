@@ -18,7 +18,7 @@ func Optimize(q *rel.Query, env *expr.Env, o Options) error {
 	for _, c := range q.Out {
 		out = append(out, c.Col)
 	}
-	q.Root = z.plan(q.Root, out)
+	q.Root = z.plan(q.Root, out, all)
 	return nil
 }
 
@@ -30,8 +30,8 @@ type optimizer struct {
 	done map[any]bool // subqueries and common table expressions whose plans are optimized
 }
 
-// plan optimizes one plan, of which the columns out are wanted.
-func (z *optimizer) plan(n rel.Node, out []rel.ColID) rel.Node {
+// plan optimizes one plan, of which the columns out are wanted, and so many rows.
+func (z *optimizer) plan(n rel.Node, out []rel.ColID, rows float64) rel.Node {
 	if !z.o.NoSimplify {
 		n = z.simplify(n)
 	}
@@ -55,7 +55,7 @@ func (z *optimizer) plan(n rel.Node, out []rel.ColID) rel.Node {
 		wanted[id] = true
 	}
 	z.prune(&n, wanted)
-	n = z.physical(n)
+	n = z.physical(n, rows)
 	z.inner(n)
 	return n
 }
@@ -66,18 +66,21 @@ func (z *optimizer) inner(n rel.Node) {
 		rel.Walk(*slot, func(e expr.Node) bool {
 			if s, ok := e.(*rel.Subquery); ok && !z.done[s] {
 				z.done[s] = true
-				out := s.Out
+				out, rows := s.Out, all
 				if s.Kind == rel.Exists {
-					out = nil
+					out, rows = nil, 1
 				}
-				s.Plan = z.plan(s.Plan, out)
+				s.Plan = z.plan(s.Plan, out, rows)
+				if s.Kind == rel.Exists && !z.o.NoLimit {
+					z.tellLimit(&s.Plan, 1)
+				}
 			}
 			return true
 		})
 	})
 	if s, ok := n.(*rel.SharedScan); ok && !z.done[s.From] {
 		z.done[s.From] = true
-		s.From.Plan = z.plan(s.From.Plan, s.From.Cols)
+		s.From.Plan = z.plan(s.From.Plan, s.From.Cols, all)
 	}
 	for _, c := range n.Children() {
 		z.inner(c)

@@ -188,7 +188,7 @@ func (g *joinGraph) step(set uint64, rows float64, i int) (cost, out float64) {
 	}
 	if s, ok := g.leaves[i].(*rel.Scan); ok {
 		if p := g.z.bestPath(s, s.Filter, on); p != nil && !p.never {
-			cost = min(cost, rows*p.cost)
+			cost = min(cost, rows*p.lookupCost())
 		}
 	}
 	return cost, out

@@ -138,7 +138,7 @@ func (g *generator) tree(depth int, outer []rel.ColID) plan {
 	if depth <= 0 {
 		return g.scan()
 	}
-	switch g.pick(14) {
+	switch g.pick(15) {
 	case 0, 1, 2:
 		p := g.tree(depth-1, outer)
 		return plan{&rel.Filter{Child: p.n, Conds: g.conds(1+g.pick(3), depth, p.cols, outer)}, p.cols}
@@ -170,6 +170,8 @@ func (g *generator) tree(depth int, outer []rel.ColID) plan {
 		sh := &rel.Shared{Name: fmt.Sprintf("cte%d", len(g.shared)), Plan: p.n, Cols: p.cols}
 		g.shared = append(g.shared, sh)
 		return g.sharedScan(sh)
+	case 14:
+		return g.window(g.tree(depth-1, outer))
 	case 13:
 		if len(g.shared) > 0 && len(outer) == 0 {
 			return g.sharedScan(g.shared[g.pick(len(g.shared))])
@@ -273,6 +275,21 @@ func (g *generator) group(p plan) plan {
 	return plan{n, cols}
 }
 
+// window has functions whose values do not depend on the order of equal rows.
+func (g *generator) window(p plan) plan {
+	n := &rel.Window{Child: p.n}
+	for range g.pick(2) + g.pick(2) {
+		n.Partition = append(n.Partition, g.meta.Ref(p.cols[g.pick(len(p.cols))]))
+	}
+	for range g.pick(2) {
+		n.Order = append(n.Order, rel.SortKey{Expr: g.meta.Ref(p.cols[g.pick(len(p.cols))]), Desc: g.pick(2) == 0})
+	}
+	rank := rel.WindowFunc{Name: "rank", T: expr.TUint, Col: g.add("rank", expr.TUint)}
+	count := rel.WindowFunc{Name: "count", Agg: &rel.Agg{Name: "count", Star: true, T: tInt}, T: tInt, Col: g.add("n", tInt)}
+	n.Funcs = []rel.WindowFunc{rank, count}
+	return plan{n, append([]rel.ColID{rank.Col, count.Col}, p.cols...)}
+}
+
 func uniqueCols(in []rel.ColID) (out []rel.ColID) {
 	seen := rel.Cols{}
 	for _, i := range in {
@@ -289,8 +306,8 @@ func (g *generator) setOp(depth int, outer []rel.ColID) plan {
 	n := &rel.SetOp{Kind: rel.SetKind(g.pick(3)), All: g.pick(2) == 0, Left: l.n, Right: r.n}
 	for _, a := range l.cols {
 		for _, b := range r.cols {
-			if g.meta.Columns[a].Type.Name == g.meta.Columns[b].Type.Name && g.meta.Columns[a].Type.Collation == g.meta.Columns[b].Type.Collation &&
-				g.meta.Columns[a].Type.Length == g.meta.Columns[b].Type.Length && g.meta.Columns[a].Type.Scale == g.meta.Columns[b].Type.Scale &&
+			x, y := g.meta.Columns[a].Type, g.meta.Columns[b].Type
+			if x.Name == y.Name && x.Unsigned == y.Unsigned && x.Collation == y.Collation && x.Length == y.Length && x.Scale == y.Scale &&
 				len(n.Cols) < 3 && g.pick(2) == 0 {
 				n.LeftCols, n.RightCols = append(n.LeftCols, a), append(n.RightCols, b)
 				n.Cols = append(n.Cols, g.add("u", g.meta.Columns[a].Type))

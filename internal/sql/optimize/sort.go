@@ -12,27 +12,34 @@ import (
 // order. Columns that a condition fixes to one value order nothing. Rows that are equal in ORDER BY may come in another order than from
 // the sort: SQL leaves that open.
 
-// saveSort drops a sort that an index makes needless.
-func (z *optimizer) saveSort(n *rel.Sort) rel.Node {
+// physicalSort chooses how the rows below a sort are read, and drops the sort if they come in its order. If few rows are wanted, an index
+// may be read for its order that would not be read otherwise: then the joins above the table are chosen for few rows, too.
+func (z *optimizer) physicalSort(n *rel.Sort, want float64) rel.Node {
+	s, keys := z.sortedScan(n)
+	if s != nil && want < all && z.orderScan(s, keys, want, n.Child) {
+		return z.physical(n.Child, want)
+	}
+	n.Child = z.physical(n.Child, all)
+	if s, keys := z.sortedScan(n); s != nil && z.orderScan(s, keys, all, n.Child) {
+		return n.Child
+	}
+	return n
+}
+
+// sortedScan is the table that gives all columns of a sort, which are keys, and whose order the rows have; nil: none.
+func (z *optimizer) sortedScan(n *rel.Sort) (*rel.Scan, []scanKey) {
 	if z.o.NoSort {
-		return n
+		return nil, nil
 	}
 	s := orderedScan(n.Child)
 	if s == nil {
-		return n
+		return nil, nil
 	}
 	keys, ok := z.scanKeys(n.Child, s, n.Keys)
 	if !ok {
-		return n
+		return nil, nil
 	}
-	limit := -1.0
-	if c, ok := literalCount(n.Limit); ok {
-		limit = c
-	}
-	if !z.orderScan(s, keys, limit, n.Child) {
-		return n
-	}
-	return n.Child
+	return s, keys
 }
 
 // orderedScan is the table whose order the rows of a plan have; nil: none.
@@ -49,6 +56,11 @@ func orderedScan(n rel.Node) *rel.Scan {
 			n = m.Child
 		case *rel.Join:
 			n = m.Left
+		case *rel.Group:
+			if !m.Ordered {
+				return nil
+			}
+			n = m.Child
 		default:
 			return nil
 		}
@@ -101,7 +113,7 @@ func sourceColumn(n rel.Node, id rel.ColID) rel.ColID {
 		switch m := n.(type) {
 		case *rel.Join:
 			n = m.Left
-		case *rel.Filter, *rel.Project, *rel.Distinct:
+		case *rel.Filter, *rel.Project, *rel.Distinct, *rel.Group:
 			n = n.Children()[0]
 		default:
 			return id
@@ -109,8 +121,9 @@ func sourceColumn(n rel.Node, id rel.ColID) rel.ColID {
 	}
 }
 
-// orderScan has a scan give its rows in an order, if that is cheaper than to sort them; limit is how many are wanted, -1: all.
-func (z *optimizer) orderScan(s *rel.Scan, keys []scanKey, limit float64, above rel.Node) bool {
+// orderScan has a scan give its rows in an order, if that is cheaper than to sort them. above is what is sorted, want how many rows of it
+// are asked for.
+func (z *optimizer) orderScan(s *rel.Scan, keys []scanKey, want float64, above rel.Node) bool {
 	fixed := fixedPlaces(s)
 	if s.Access != nil {
 		if reverse, ok := inOrder(s, s.Access.Index, keys, fixed); ok {
@@ -118,23 +131,19 @@ func (z *optimizer) orderScan(s *rel.Scan, keys []scanKey, limit float64, above 
 			return true
 		}
 	}
-	if z.o.NoAccess {
+	if z.o.NoAccess || hasGroup(above) || s.Access != nil && readsOthers(s) {
 		return false
 	}
-	rows := max(fewest, s.Table.Rows())
-	now := rows + costSeek
-	if s.Access != nil {
-		p := z.bestPath(s, s.Filter, nil)
-		if p == nil {
-			now = s.Rows * (1 + costFetch)
-		} else {
-			now = p.cost
-		}
+	rows, passing, out := max(fewest, s.Table.Rows()), z.estimate(s), z.estimate(above)
+	instead := rows + costSeek
+	if p := z.bestPath(s, s.Filter, nil); p != nil {
+		instead = p.cost
 	}
-	sortCost := costHash * z.estimate(s)
-	passes := max(fewest, z.estimate(s)) / rows // the part of the rows that is wanted
+	if want < all { // all rows of the joins above are made, too
+		instead += out
+	}
+	instead += costHash * out
 	var best *path
-	bestCost := now + sortCost
 	for _, x := range usable(s, "order by") {
 		reverse, ok := inOrder(s, x, keys, fixed)
 		if !ok {
@@ -143,40 +152,55 @@ func (z *optimizer) orderScan(s *rel.Scan, keys []scanKey, limit float64, above 
 		p := z.pathOf(s, x, z.restrictions(s, s.Filter), rows)
 		if p == nil {
 			p = &path{index: x, spans: []rel.Span{{}}, read: rows, covers: x.Covers(s.Places)}
-			if !noPrefix(x) {
-				continue
-			}
+		}
+		if p.never {
+			return false
 		}
 		read := p.read
-		if limit >= 0 && !hasJoinAbove(above) {
-			read = min(read, max(fewest, limit)/min(1, passes*rows/max(fewest, p.read)))
+		if want < out { // so many rows of the index are read until there are enough
+			read = min(read, max(fewest, p.read*want/out))
 		}
-		cost := costSeek*float64(len(p.spans)) + read
+		cost := spansCost(len(p.spans)) + read
 		if !p.covers {
 			cost += costFetch * read
 		}
-		if cost < bestCost {
-			bestCost, best = cost, p
+		if cost < instead {
+			instead, best = cost, p
 			best.reverse = reverse
 		}
 	}
 	if best == nil {
 		return false
 	}
-	best.result = s.Rows
+	best.result = passing
 	best.access(s)
 	return true
 }
 
-func hasJoinAbove(n rel.Node) bool {
+// readsOthers reports whether the access of a scan reads columns of other tables: it is chosen for a join.
+func readsOthers(s *rel.Scan) bool {
+	cols := rel.Cols{}
+	for _, p := range s.Access.Spans {
+		rel.CollectCols(cols, p.Equal...)
+		for _, b := range []*rel.Bound{p.Low, p.High} {
+			if b != nil {
+				rel.CollectCols(cols, b.Value)
+			}
+		}
+	}
+	return len(cols) > 0
+}
+
+// hasGroup reports whether groups are taken as they come from the scan below: its order must not change.
+func hasGroup(n rel.Node) bool {
 	for {
 		switch m := n.(type) {
-		case *rel.Join, *rel.Distinct:
+		case *rel.Group:
 			return true
-		case *rel.Filter:
-			n = m.Child
-		case *rel.Project:
-			n = m.Child
+		case *rel.Join:
+			n = m.Left
+		case *rel.Filter, *rel.Project, *rel.Distinct:
+			n = n.Children()[0]
 		default:
 			return false
 		}
@@ -225,6 +249,36 @@ func noNulls(s *rel.Scan, x rel.Index) bool {
 		return true // the primary key follows
 	}
 	return !slices.ContainsFunc(x.Parts(), func(p rel.IndexPart) bool { return s.Table.Columns()[p.Place].Nullable || p.Prefix > 0 })
+}
+
+// readEnd has MIN or MAX of one column, without GROUP BY, read one end of an index: the first row of its order in which the column is not
+// NULL has it.
+func (z *optimizer) readEnd(n *rel.Group) {
+	if z.o.NoSort || !n.Scalar || len(n.Aggs) != 1 || len(n.Aggs[0].Args) != 1 || n.Aggs[0].Host != nil {
+		return
+	}
+	a := &n.Aggs[0]
+	s, isScan := n.Child.(*rel.Scan)
+	col, isCol := a.Args[0].(*rel.Col)
+	if !isScan || !isCol || s.Limit > 0 || a.Name != "min" && a.Name != "max" {
+		return
+	}
+	switch col.T.Kind() {
+	case expr.KindEnum, expr.KindSet, expr.KindJSON, expr.KindOther, expr.KindBit: // MIN compares them otherwise than an index
+		return
+	}
+	place := placeOf(s, col)
+	if place < 0 || !z.orderScan(s, []scanKey{{place, a.Name == "max"}}, 1, s) {
+		return
+	}
+	if c := s.Table.Columns()[place]; c.Nullable && a.Name == "min" && !rejects(s.Filter, rel.Cols{col.ID: true}) {
+		e, ok := build("is not null", z.meta.Ref(col.ID))
+		if !ok {
+			return
+		}
+		s.Filter = append(s.Filter, e)
+	}
+	s.Limit = 1
 }
 
 // orderGroup lets a GROUP BY take groups as they come if its rows are read in the order of an index anyway.
