@@ -39,6 +39,7 @@ type Execution struct {
 	shared map[*rel.Shared]*shared
 	work   map[*rel.Recursive]*recursive
 	scans  map[*rel.Scan]*scan
+	groups map[*rel.Group]*counted
 
 	given   uint64
 	top     *rel.Limit // the LIMIT of the whole query, if it has one
