@@ -177,7 +177,7 @@ func (x *index) Suffix() []rel.IndexPart { return nil }
 // Covers implements rel.Index.
 func (x *index) Covers([]int) bool { return false }
 
-// declare makes a table: name(column type [notnull] [hidden], ..., primary(a b), unique(a b)).
+// declare makes a table: name(column type [notnull] [hidden] [collate=...], ..., primary(a b), unique(a b)).
 func (m *memory) declare(t *testing.T, text string) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(text), "(")
 	tab := &table{database: "test", name: name}
@@ -203,6 +203,9 @@ func (m *memory) declare(t *testing.T, text string) {
 		for _, w := range words[2:] {
 			c.Nullable = c.Nullable && w != "notnull"
 			c.Hidden = c.Hidden || w == "hidden"
+			if name, ok := strings.CutPrefix(w, "collate="); ok {
+				c.Type.Collation, _ = m.Collation(name)
+			}
 		}
 		at[c.Name] = len(tab.cols)
 		tab.cols = append(tab.cols, c)

@@ -218,7 +218,7 @@ func (b *binder) steps(c *cteList, out *rel.Recursive, blocks []operand) error {
 		if len(q.cols) != len(out.Cols) {
 			return errColumnCount
 		}
-		ids := b.store(q, out.Cols)
+		ids := b.store(q, out.Cols, out.Distinct)
 		if out.Step == nil {
 			out.Step, out.StepCols = q.plan, ids
 			continue
@@ -234,7 +234,7 @@ func (b *binder) steps(c *cteList, out *rel.Recursive, blocks []operand) error {
 }
 
 // store puts conversions to the types of columns on the plan of a query, where its values may not be such as they are.
-func (b *binder) store(q *query, to []rel.ColID) []rel.ColID {
+func (b *binder) store(q *query, to []rel.ColID, distinct bool) []rel.ColID {
 	ids := columnIDs(q.cols)
 	var p *rel.Project
 	for i, id := range ids {
@@ -242,7 +242,11 @@ func (b *binder) store(q *query, to []rel.ColID) []rel.ColID {
 		if fits(from.Type, target.Type) && sameValues(from, target.Type) {
 			continue
 		}
-		as, err := expr.Build("store as", target.Name, expr.Target{Type: target.Type, Name: target.Name, Row: 1}, b.ref(id))
+		var place any = expr.Target{Type: target.Type, Name: target.Name, Row: 1}
+		if distinct {
+			place = expr.DistinctTarget{Target: place.(expr.Target)}
+		}
+		as, err := expr.Build("store as", target.Name, place, b.ref(id))
 		if err != nil {
 			panic(err) // every type can be asked for
 		}

@@ -14,6 +14,8 @@ type source struct {
 	database string // "": a derived table
 	alias    string
 	cols     []column
+	// merged: it is a derived table or a view that MySQL merges into the query, because it neither groups nor limits its rows.
+	merged bool
 }
 
 // visible is a column that names without a table, and *, mean. A column of USING is there once, though both sides have it.
@@ -68,8 +70,10 @@ type scope struct {
 	windows []*windowFunc
 	// inWindow is the window whose PARTITION BY or ORDER BY is being bound, or windowArgument; "": none.
 	inWindow string
-	sel      *sqlparser.Select
-	ons      []pendingOn
+	// windowError is the first error in a window; nil: there is none.
+	windowError error
+	sel         *sqlparser.Select
+	ons         []pendingOn
 	// existential: the query is asked only whether it has rows, or such a row: IN, EXISTS, ANY, ALL.
 	existential bool
 	// compared: the left side of IN (SELECT ...) is being bound, which errors name in place of the clause.

@@ -168,7 +168,7 @@ func (b *binder) bindItem(it *item, s *scope) error {
 		if err != nil {
 			return err
 		}
-		it.node, it.windows = n, len(s.windows) > windows
+		it.node, it.windows = asValue(n), len(s.windows) > windows
 	}
 	if col, ok := it.node.(*rel.Col); ok && !b.outer[col] {
 		it.plain, it.given, it.id = true, true, col.ID
@@ -201,6 +201,14 @@ func (b *binder) itemBelow(it *item, s *scope) (expr.Node, error) {
 	n, err := b.scalar(it.ast, s)
 	it.busy = false
 	return n, err
+}
+
+// asValue is an expression as a value of its own: a hexadecimal or bit literal, which is a number beside numbers, is a binary string then.
+func asValue(n expr.Node) expr.Node {
+	if l, ok := n.(*expr.Lit); ok && l.V.Kind() == expr.KindBit && l.T.Kind() == expr.KindBytes {
+		return &expr.Lit{V: expr.Bytes(l.V.RawText()), T: l.T}
+	}
+	return n
 }
 
 // columnOf is the column that the value of an item gets.

@@ -44,20 +44,36 @@ func queryInParens(stmt sqlparser.SelectStatement) sqlparser.SelectStatement {
 	}
 }
 
-// operands are the queries of a chain of the same operation: a UNION b UNION ALL c. Their columns get their types together.
+// operands are the queries of a chain of the same operation: a UNION b UNION ALL c. Their columns get their types together. A UNION in
+// parentheses on the right side is a part of the chain if nothing depends on the parentheses.
 func operands(s *sqlparser.SetOp) []operand {
 	kind, all := setKind(s)
-	var out []operand
-	left, ok := queryInParens(s.Left).(*sqlparser.SetOp)
-	if k := rel.SetKind(255); ok {
-		if k, _ = setKind(left); k == kind && bare(left) {
-			out = operands(left)
+	chain := func(stmt sqlparser.SelectStatement) []operand {
+		in, ok := queryInParens(stmt).(*sqlparser.SetOp)
+		if !ok || !bare(in) {
+			return nil
 		}
+		if k, _ := setKind(in); k != kind {
+			return nil
+		}
+		return operands(in)
 	}
+	out := chain(s.Left)
 	if out == nil {
 		out = []operand{{stmt: s.Left}}
 	}
-	return append(out, operand{stmt: s.Right, all: all})
+	right := chain(s.Right)
+	mergeable := kind == rel.Union && right != nil
+	for i := range right {
+		mergeable = mergeable && (i == 0 || !all || right[i].all)
+	}
+	if !mergeable {
+		return append(out, operand{stmt: s.Right, all: all})
+	}
+	for _, o := range right {
+		out = append(out, operand{stmt: o.stmt, all: all})
+	}
+	return out
 }
 
 // setOp binds UNION, INTERSECT and EXCEPT.
@@ -75,6 +91,20 @@ func (b *binder) setOp(s *sqlparser.SetOp, outer *scope) (*query, error) {
 			return nil, err
 		}
 	}
+	q, err := b.setTerm(s, outer)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range q.cols {
+		if t := &b.meta.Columns[c.id].Type; t.Kind() == expr.KindText && t.Coerc == expr.NoneCoerc {
+			return nil, expr.Errorf(1271, "HY000", "Illegal mix of collations for operation 'UNION'")
+		}
+	}
+	return q, nil
+}
+
+// setTerm binds a set operation that may be an operand of another one: its texts may have no collation together.
+func (b *binder) setTerm(s *sqlparser.SetOp, outer *scope) (*query, error) {
 	kind, _ := setKind(s)
 	q, err := b.combine(kind, operands(s), outer)
 	if err != nil {
@@ -83,11 +113,19 @@ func (b *binder) setOp(s *sqlparser.SetOp, outer *scope) (*query, error) {
 	return b.orderedSet(s, q, outer)
 }
 
+// setOperand binds a query of a set operation.
+func (b *binder) setOperand(stmt sqlparser.SelectStatement, outer *scope) (*query, error) {
+	if s, ok := queryInParens(stmt).(*sqlparser.SetOp); ok && s.With == nil && s.Into == nil && (s.Lock == nil || s.Lock.Type == "") {
+		return b.setTerm(s, outer)
+	}
+	return b.statement(stmt, outer)
+}
+
 // combine binds the operands of a chain of one operation.
 func (b *binder) combine(kind rel.SetKind, list []operand, outer *scope) (*query, error) {
 	queries := make([]*query, len(list))
 	for i, o := range list {
-		q, err := b.statement(o.stmt, outer)
+		q, err := b.setOperand(o.stmt, outer)
 		if err != nil {
 			return nil, err
 		}
@@ -145,19 +183,54 @@ func (b *binder) setTypes(queries []*query) ([]expr.Type, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t.IsString() && t.Coerc == expr.NoneCoerc {
-			// the texts have no collation together: the error is that of comparing them
-			nodes := make([]expr.Node, len(ts))
-			for j, t := range ts {
-				nodes[j] = &expr.Lit{T: t}
-			}
-			if _, err := expr.ComparisonOf("UNION", nodes...); err != nil {
+		if t.Kind() == expr.KindText {
+			if t.Collation, t.Coerc, err = setCollation(ts); err != nil {
 				return nil, err
 			}
 		}
 		out[i] = storedType(t)
 	}
 	return out, nil
+}
+
+// setCollation is the collation that the texts among columns have together; NoneCoerc: they have none. MySQL finds it column after column: one
+// with a collation of its own decides where those before it have none together, and an operand that is a set operation without a collation
+// is left out (as MySQL 9.7 answers; the manual does not say).
+func setCollation(ts []expr.Type) (uint16, expr.Coercibility, error) {
+	var out, without expr.Type
+	some, none := false, 0
+	for _, t := range ts {
+		switch {
+		case !t.IsString():
+			continue
+		case t.Coerc == expr.NoneCoerc:
+			without = t
+			none++
+			continue
+		case !some:
+			out, some = t, true
+			continue
+		case out.Coerc == expr.NoneCoerc:
+			if t.Coerc <= expr.Implicit && t.Collation != out.Collation {
+				out = t
+			}
+			continue
+		}
+		both, err := expr.Union("UNION", out, t)
+		if err != nil {
+			return 0, 0, err
+		}
+		out = both
+	}
+	switch {
+	case some:
+		return out.Collation, out.Coerc, nil
+	case none > 1:
+		return without.Collation, expr.NoneCoerc, nil
+	case none == 1:
+		return without.Collation, expr.Ignorable, nil
+	}
+	return expr.DefaultCollation, expr.Coercible, nil
 }
 
 // storedType is the type of a column that is nothing but NULL: MySQL makes it a binary string without a byte.

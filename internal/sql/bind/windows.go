@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -52,17 +53,13 @@ func (b *binder) windowCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) 
 	case e.Distinct:
 		return nil, notYet("<window function>(DISTINCT ..)")
 	}
-	w, err := windowOf(e.Over, s)
-	if err != nil {
-		return nil, err
-	}
-	over, err := b.windowOrder(w, s)
-	if err != nil {
-		return nil, err
-	}
 	f := rel.WindowFunc{Name: name, Text: sqlparser.String(e)}
-	if f.Frame, err = b.frame(w, over, s); err != nil {
+	over, err := b.window(e.Over, &f, s)
+	if errors.Is(err, ErrUnsupported) {
 		return nil, err
+	}
+	if err != nil && s.windowError == nil {
+		s.windowError = err // MySQL looks at windows when all else has been resolved
 	}
 	in := s.inWindow
 	s.inWindow = windowArgument
@@ -93,6 +90,20 @@ func (b *binder) windowCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) 
 	}
 	s.windows = append(s.windows, &windowFunc{fn: f, over: over})
 	return b.ref(f.Col), nil
+}
+
+// window binds the window of a function.
+func (b *binder) window(over *sqlparser.Over, f *rel.WindowFunc, s *scope) (*windowOrder, error) {
+	w, err := windowOf(over, s)
+	if err != nil {
+		return nil, err
+	}
+	out, err := b.windowOrder(w, s)
+	if err != nil {
+		return nil, err
+	}
+	f.Frame, err = b.frame(w, out, s)
+	return out, err
 }
 
 // windowArgument is scope.inWindow while the arguments of a window function are bound.
@@ -192,7 +203,7 @@ func (b *binder) windowOrder(w *window, s *scope) (*windowOrder, error) {
 	}()
 	bound := func(e sqlparser.Expr, what string) (expr.Node, error) {
 		e = inParens(e)
-		if v, ok := e.(*sqlparser.SQLVal); ok && v.Type == sqlparser.IntVal {
+		if v, ok := e.(*sqlparser.SQLVal); ok && v.Type == sqlparser.IntVal && !strings.HasPrefix(string(v.Val), "-") {
 			return nil, expr.Errorf(3592, "HY000",
 				"Window '%s': ORDER BY or PARTITION BY uses legacy position indication which is not supported, use expression.", w.name)
 		}
@@ -222,7 +233,7 @@ func (b *binder) windowOrder(w *window, s *scope) (*windowOrder, error) {
 		out.order = append(out.order, rel.SortKey{Expr: n, Desc: o.Direction == sqlparser.DescScr})
 	}
 	for _, f := range s.windows { // the same partition and order are bound once
-		if b.allSame(f.over.partition, out.partition) && b.sameOrder(f.over.order, out.order) {
+		if f.over != nil && b.allSame(f.over.partition, out.partition) && b.sameOrder(f.over.order, out.order) {
 			return f.over, nil
 		}
 	}
@@ -261,6 +272,8 @@ func windowValue(t expr.Type) expr.Type {
 		return expr.Type{Name: expr.Varchar, Length: t.Length, Collation: t.Collation, Coerc: t.Coerc}
 	case expr.Binary:
 		t.Name = expr.Varbinary
+	case expr.YearType:
+		t.Name, t.Zerofill = expr.IntType, false
 	case expr.TinyInt, expr.SmallInt, expr.MediumInt, expr.IntType, expr.BigInt:
 		t.Name, t.Zerofill = expr.BigInt, false
 		if t.Length > 0 && t.Length < 10 {
@@ -334,6 +347,9 @@ func checkCount(name string, n expr.Node, least int64, null bool, env *expr.Env)
 
 // windows puts the window functions that windowCall has found above plan: one operator for those that can be calculated together.
 func (b *binder) windows(s *scope, plan rel.Node) (rel.Node, error) {
+	if s.windowError != nil {
+		return nil, s.windowError
+	}
 	if err := b.checkWindows(s); err != nil {
 		return nil, err
 	}

@@ -243,13 +243,27 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 	}
 }
 
+// branchTruth is the condition of IF and CASE WHEN: of a JSON document its number decides, false and null being 0; elsewhere a document is
+// compared with the document 0.
+func branchTruth(env *Env, n Node) (is, known bool, err error) {
+	v, err := n.Eval(env)
+	if err != nil || v.kind != KindJSON {
+		if err != nil {
+			return false, false, err
+		}
+		return Truth(env, v)
+	}
+	f, err := jsonToFloat(env, v)
+	return f != 0, true, err
+}
+
 func resolveIf(c *Call) (err error) {
 	if c.T, err = Union("if", c.ArgType(1), c.ArgType(2)); err != nil {
 		return err
 	}
 	conv := convertTo(c.T)
 	c.Fn = func(env *Env, c *Call) (Value, error) {
-		is, _, err := truthOf(env, c.Args[0])
+		is, _, err := branchTruth(env, c.Args[0])
 		if err != nil {
 			return Null, err
 		}
@@ -335,7 +349,7 @@ func resolveCase(c *Call) error {
 		results = append(results, args[2*i+1].Type())
 		if operand == nil {
 			tests[i] = func(env *Env) (three, error) {
-				is, _, err := truthOf(env, when)
+				is, _, err := branchTruth(env, when)
 				if is {
 					return yes, err
 				}
@@ -406,10 +420,18 @@ func resolveAs(c *Call) error {
 	return nil
 }
 
+// DistinctTarget is a column of a table without duplicates.
+type DistinctTarget struct{ Target }
+
 // resolveAssign makes a value what a column that Extra names (a Target) would hold if the value was stored in it in the session's mode: a
-// recursive query does so with the rows of its steps (error 1406, 1264, 1366 in strict mode).
+// recursive query does so with the rows of its steps (error 1406, 1264, 1366 in strict mode). Where Extra is a DistinctTarget the table drops
+// duplicates: MySQL calls a text that is too long truncated (1265) then.
 func resolveAssign(c *Call) error {
-	target := c.Extra.(Target)
+	target, ok := c.Extra.(Target)
+	if !ok {
+		target = c.Extra.(DistinctTarget).Target
+	}
+	distinct := !ok
 	c.T = target.Type
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		v, err := c.Args[0].Eval(env)
@@ -420,6 +442,9 @@ func resolveAssign(c *Call) error {
 		storing.Change, storing.Ignore, storing.failed = true, false, nil
 		if v, err = Assign(&storing, v, &target); err == nil {
 			err = storing.Failed()
+		}
+		if failed, is := err.(*Error); is && distinct && failed.Code == 1406 {
+			err = Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
 		}
 		return v, err
 	}
