@@ -58,7 +58,18 @@ func (x *Execution) make(n rel.Node) (iterator, error) {
 	case *rel.Sort:
 		return newSort(x, n, child), nil
 	case *rel.Group:
-		return newGroup(x, n, child)
+		plain, err := newGroup(x, n, child)
+		if err != nil {
+			return nil, err
+		}
+		if c := newCounted(x, n, plain); c != nil {
+			if x.groups == nil {
+				x.groups = map[*rel.Group]*counted{}
+			}
+			x.groups[n] = c
+			return c, nil
+		}
+		return plain, nil
 	case *rel.Window:
 		return newWindow(x, n, child)
 	}

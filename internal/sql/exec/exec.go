@@ -43,6 +43,7 @@ type Execution struct {
 	shared map[*rel.Shared]*shared
 	work   map[*rel.Recursive]*recursive
 	scans  map[*rel.Scan]*scan
+	groups map[*rel.Group]*counted
 
 	lookups map[*rel.Scan]*lookup // while the tree is built: right sides of joins that several rows of the left one are looked up in
 	some    bool                  // while it is built: what reads the operator may stop before the end
