@@ -191,14 +191,6 @@ func (b *binder) itemNode(it *item, s *scope) (expr.Node, error) {
 	return b.scalar(it.ast, s)
 }
 
-// asValue is an expression as a value of its own: a hexadecimal or bit literal, which is a number beside numbers, is a binary string then.
-func asValue(n expr.Node) expr.Node {
-	if l, ok := n.(*expr.Lit); ok && l.V.Kind() == expr.KindBit && l.T.Kind() == expr.KindBytes {
-		return &expr.Lit{V: expr.Bytes(l.V.RawText()), T: l.T}
-	}
-	return n
-}
-
 // itemBelow binds the expression of an item below the grouping, where its alias is named. An item that names its own alias names a
 // column that does not exist.
 func (b *binder) itemBelow(it *item, s *scope) (expr.Node, error) {
@@ -209,6 +201,14 @@ func (b *binder) itemBelow(it *item, s *scope) (expr.Node, error) {
 	n, err := b.scalar(it.ast, s)
 	it.busy = false
 	return n, err
+}
+
+// asValue is an expression as a value of its own: a hexadecimal or bit literal, which is a number beside numbers, is a binary string then.
+func asValue(n expr.Node) expr.Node {
+	if l, ok := n.(*expr.Lit); ok && l.V.Kind() == expr.KindBit && l.T.Kind() == expr.KindBytes {
+		return &expr.Lit{V: expr.Bytes(l.V.RawText()), T: l.T}
+	}
+	return n
 }
 
 // columnOf is the column that the value of an item gets.

@@ -63,6 +63,9 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	if err != nil {
 		return true, remainder, x.h.e.clientError(sc, err, nil)
 	}
+	if err := unknownLocked(stmt); err != nil {
+		return true, remainder, x.h.e.clientError(sc, err, nil)
+	}
 	locks := x.lockPlan(sc, stmt, bindings)
 	stop := func() {}
 	if limit := x.executionLimit(stmt, sc); limit > 0 {

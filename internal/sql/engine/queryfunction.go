@@ -34,6 +34,9 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 	if name == "member of" && len(args) == 2 {
 		return &memberOf{args: args}, nil
 	}
+	if err := regexpArguments(name, args); err != nil {
+		return nil, err
+	}
 	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
 	if !ok {
 		return nil, nil
@@ -51,6 +54,26 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 		return nil, err
 	}
 	return call.of(e)
+}
+
+// regexpArguments refuses, as MySQL does, to match texts with binary strings.
+func regexpArguments(name string, args []expr.Node) error {
+	if !strings.HasPrefix(name, "regexp_") || len(args) < 2 {
+		return nil
+	}
+	isBytes := func(t expr.Type) bool { return t.Kind() == expr.KindBytes || t.Kind() == expr.KindBit }
+	s, pattern := args[0].Type(), args[1].Type()
+	if s.Name == expr.NullType || pattern.Name == expr.NullType || isBytes(s) == isBytes(pattern) || !isBytes(s) && s.Kind() != expr.KindText ||
+		!isBytes(pattern) && pattern.Kind() != expr.KindText {
+		return nil
+	}
+	called := func(t expr.Type) string {
+		if isBytes(t) {
+			return "binary"
+		}
+		return sql.CollationID(t.Collation).Name()
+	}
+	return mysql.NewSQLError(3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.", called(s), called(pattern), name)
 }
 
 // hostCall is an expression of go-mysql-server, whose arguments are expressions of ours.
@@ -110,6 +133,9 @@ func (c *hostCall) Eval(env *expr.Env) (expr.Value, error) {
 	c.env = env
 	v, err := c.e.Eval(c.ctx, nil)
 	c.env = was
+	if err != nil && (c.name == "json_quote" || c.name == "json_unquote") && strings.HasPrefix(err.Error(), "invalid type: ") {
+		err = mysql.NewSQLError(3064, "HY000", "Incorrect type for argument 1 in function %s.", c.name)
+	}
 	if err != nil || v == nil {
 		return expr.Null, err
 	}

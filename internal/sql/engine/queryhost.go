@@ -9,6 +9,7 @@ import (
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/bind"
 	"github.com/longitude-db/longitude/internal/sql/expr"
 )
@@ -77,14 +78,12 @@ func (h *queryHost) Relation(database, name string) (bind.Relation, error) {
 	}
 	if own, ok := t.(*table); ok {
 		q := newQueryTable(own)
+		q.locked = h.s.stmt.lockFor(own, false).Mode != kv.NoLock
 		q.virtual, err = h.virtualOf(db.Name(), own.l)
 		return bind.Relation{Table: q}, err
 	}
 	if c, ok := t.(sql.CatalogTable); ok {
 		t = c.AssignCatalog(h.s.e.gms.Analyzer.Catalog)
-	}
-	if d, ok := t.(sql.DynamicColumnsTable); ok && d.HasDynamicColumns() {
-		return none, fmt.Errorf("%w: %s.%s", bind.ErrUnsupported, db.Name(), name)
 	}
 	return bind.Relation{Table: newHostTable(h.ctx, db.Name(), t)}, nil
 }

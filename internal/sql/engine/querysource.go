@@ -3,8 +3,10 @@ package engine
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/exec"
@@ -17,6 +19,8 @@ import (
 type querySource struct {
 	ctx *sql.Context
 	s   *Session
+	// before is what was read of tables in one round with something else; the next reader of a table takes it.
+	before map[uint64]*fetched
 }
 
 var _ exec.ManySource = (*querySource)(nil)
@@ -79,6 +83,11 @@ func (q *querySource) reader(t *queryTable, r *exec.Request, x *indexLayout, rs 
 		it.limit, it.uses = r.Limit, r.Uses
 	}
 	it.counts = x.isPK && len(rs) == 1 && x.isAll(rs[0].span) && r.Limit == 0 && it.lock.Policy != kv.LockSkip
+	if f := q.before[t.t.l.desc.ID]; f != nil && it.lock.Mode == kv.NoLock {
+		if delete(q.before, t.t.l.desc.ID); x.isPK && len(rs) == 1 {
+			it.ahead = f
+		}
+	}
 	out := &queryRows{ctx: q.ctx, it: it, left: -1, places: r.Places, q: t.q}
 	if r.Limit > 0 {
 		out.left = r.Limit
@@ -194,7 +203,7 @@ func (q *queryRows) Close() error { return q.it.Close(q.ctx) }
 
 // readHost reads a table that go-mysql-server, or the node, makes up: all of it.
 func (q *querySource) readHost(t *hostTable, r *exec.Request) (exec.Rows, error) {
-	it, err := t.rows(q.ctx)
+	it, err := t.rows(q.ctx, q.s.e)
 	if err != nil {
 		return nil, err
 	}
@@ -250,11 +259,27 @@ func valueOfType(ctx *sql.Context, v any, from sql.Type, t expr.Type) (expr.Valu
 	return out, err
 }
 
-// rows are those of all partitions.
-func (t *hostTable) rows(ctx *sql.Context) (sql.RowIter, error) {
-	ps, err := t.t.Partitions(ctx)
+// rows are all of the table's. Tables of information_schema are given by go-mysql-server's planner what they show: columns with resolved
+// defaults, procedures.
+func (t *hostTable) rows(ctx *sql.Context, e *Engine) (sql.RowIter, error) {
+	if !strings.EqualFold(t.db, sql.InformationSchemaDatabaseName) {
+		ps, err := t.t.Partitions(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return sql.NewTableRowIter(ctx, t.t, ps), nil
+	}
+	text := "SELECT * FROM information_schema.`" + t.t.Name() + "`"
+	stmt, err := e.gms.Parser.ParseSimple(text)
 	if err != nil {
 		return nil, err
 	}
-	return sql.NewTableRowIter(ctx, t.t, ps), nil
+	n, flags, err := planbuilder.New(ctx, e.gms.Analyzer.Catalog, nil).BindOnly(stmt, text, nil)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = e.gms.Analyzer.Analyze(ctx, n, nil, flags); err != nil {
+		return nil, err
+	}
+	return e.gms.Analyzer.ExecBuilder.Build(ctx, n, nil)
 }

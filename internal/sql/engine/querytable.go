@@ -63,6 +63,7 @@ type queryTable struct {
 	t       *table
 	q       *queryLayout
 	virtual *virtualColumns
+	locked  bool // the statement locks what it reads of it
 }
 
 var _ rel.Table = (*queryTable)(nil)
@@ -81,8 +82,17 @@ func (t *queryTable) Columns() []rel.TableColumn { return t.q.columns }
 // Indexes implements rel.Table.
 func (t *queryTable) Indexes() []rel.Index { return t.q.indexes }
 
+// lockedRows is what a table is taken for at least whose rows are locked as they are read: what no index finds is locked as well.
+const lockedRows = 100_000
+
 // Rows implements rel.Table.
-func (t *queryTable) Rows() float64 { return float64(t.t.db.e.stats.rows(t.t.l.desc.ID)) }
+func (t *queryTable) Rows() float64 {
+	n := float64(t.t.db.e.stats.rows(t.t.l.desc.ID))
+	if t.locked {
+		n = max(n, lockedRows)
+	}
+	return n
+}
 
 // queryIndex is an index as queries read it.
 type queryIndex struct {

@@ -395,7 +395,8 @@ func TestWindowsAreWhatTheyAreDefinedToBe(t *testing.T) {
 func TestRangeIntervals(t *testing.T) {
 	b := newTree(t)
 	date := func(day int) expr.Value { return expr.Packed(expr.KindDate, int64(temporal.Date(2024, 1, day)), 0) }
-	scan := b.scan(b.typed(expr.Type{Name: expr.DateType, Length: 10, Collation: expr.BinaryCollation}, date(3), date(1), expr.Null, date(8), date(2)))
+	typ := expr.Type{Name: expr.DateType, Length: 10, Collation: expr.BinaryCollation}
+	scan := b.scan(b.typed(typ, date(3), date(1), expr.Null, date(8), date(2)))
 	count := func(desc bool, start, end rel.FrameBound) *rel.Window {
 		n := &rel.Window{Child: scan, Order: []rel.SortKey{{Expr: b.ref(scan.Cols[0]), Desc: desc}}}
 		f := rel.WindowFunc{Agg: &rel.Agg{Name: "count", Star: true, T: expr.TInt}, T: expr.TInt, Frame: &rel.WindowFrame{Start: start, End: end}}

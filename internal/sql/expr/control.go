@@ -243,13 +243,27 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 	}
 }
 
+// branchTruth is the condition of IF and CASE WHEN: of a JSON document its number decides, false and null being 0; elsewhere a document is
+// compared with the document 0.
+func branchTruth(env *Env, n Node) (is, known bool, err error) {
+	v, err := n.Eval(env)
+	if err != nil || v.kind != KindJSON {
+		if err != nil {
+			return false, false, err
+		}
+		return Truth(env, v)
+	}
+	f, err := jsonToFloat(env, v)
+	return f != 0, true, err
+}
+
 func resolveIf(c *Call) (err error) {
 	if c.T, err = Union("if", c.ArgType(1), c.ArgType(2)); err != nil {
 		return err
 	}
 	conv := convertTo(c.T)
 	c.Fn = func(env *Env, c *Call) (Value, error) {
-		is, _, err := truthOf(env, c.Args[0])
+		is, _, err := branchTruth(env, c.Args[0])
 		if err != nil {
 			return Null, err
 		}
@@ -335,7 +349,7 @@ func resolveCase(c *Call) error {
 		results = append(results, args[2*i+1].Type())
 		if operand == nil {
 			tests[i] = func(env *Env) (three, error) {
-				is, _, err := truthOf(env, when)
+				is, _, err := branchTruth(env, when)
 				if is {
 					return yes, err
 				}

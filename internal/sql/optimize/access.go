@@ -240,6 +240,9 @@ func (z *optimizer) pathOf(s *rel.Scan, x rel.Index, rs []*restriction, rows flo
 	if !ranged || p.equal > 0 {
 		p.read *= float64(len(p.spans))
 	}
+	if x.Unique() && ranged && len(p.spans) == 1 && p.equal == len(x.Parts())-1 {
+		p.read = min(p.read, spread(&p.spans[0]))
+	}
 	p.read = max(fewest, min(rows, p.read))
 	p.cost = p.read + spansCost(len(p.spans))
 	if !p.covers {
@@ -247,6 +250,36 @@ func (z *optimizer) pathOf(s *rel.Scan, x rel.Index, rs []*restriction, rows flo
 	}
 	p.result = p.read
 	return p
+}
+
+// spread is how many whole numbers are between the bounds of a span. Keys without a lower bound are thought to begin at zero.
+func spread(s *rel.Span) float64 {
+	number := func(b *rel.Bound) (float64, bool) {
+		l, ok := b.Value.(*expr.Lit)
+		if !ok || l.V.Kind() != expr.KindInt && l.V.Kind() != expr.KindUint {
+			return 0, false
+		}
+		if l.V.Kind() == expr.KindUint {
+			return float64(l.V.RawUint()), true
+		}
+		return float64(l.V.RawInt()), true
+	}
+	low := 0.0
+	if s.Low != nil {
+		n, ok := number(s.Low)
+		if !ok {
+			return all
+		}
+		low = n
+	}
+	if s.High == nil {
+		return all
+	}
+	high, ok := number(s.High)
+	if !ok || high < low {
+		return all
+	}
+	return high - low + 1
 }
 
 func spansCost(n int) float64 { return costSeek + costSpan*float64(n-1) }

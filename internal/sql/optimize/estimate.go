@@ -81,13 +81,24 @@ func (z *optimizer) estimate(n rel.Node) float64 {
 		return max(fewest, z.estimate(n.Child)*selectivityOf(n.Conds))
 	case *rel.Join:
 		l, r := z.estimate(n.Left), z.estimate(n.Right)
-		switch n.Kind {
-		case rel.Semi, rel.Anti:
+		if n.Kind == rel.Semi || n.Kind == rel.Anti {
 			return max(fewest, l*selOther)
-		case rel.Left:
-			return max(l, l*r*z.joinSelectivity(n.On, n.Right, r))
 		}
-		return max(fewest, l*r*z.joinSelectivity(n.On, n.Right, r))
+		sel := z.joinSelectivity(n.On, n.Right, r)
+		for i, k := range n.Hash {
+			if col, ok := k.Right.(*rel.Col); ok && i == 0 {
+				sel *= min(1, z.partners(col, n.Right, r)/r)
+			} else {
+				sel *= selEqual
+			}
+		}
+		if s, ok := n.Right.(*rel.Scan); ok && s.Access != nil && readsOthers(s) { // r is what one lookup finds
+			sel = 1
+		}
+		if n.Kind == rel.Left {
+			return max(l, l*r*sel)
+		}
+		return max(fewest, l*r*sel)
 	case *rel.Group:
 		if n.Scalar {
 			return 1
@@ -166,4 +177,10 @@ func literalCount(n expr.Node) (float64, bool) {
 	}
 	f, err := expr.ToFloat(&expr.Env{}, l.V)
 	return f, err == nil
+}
+
+// Rows is about how many rows an operator of an optimized query gives.
+func Rows(q *rel.Query, env *expr.Env, n rel.Node) float64 {
+	z := &optimizer{meta: q.Meta, env: env, done: map[any]bool{}}
+	return z.estimate(n)
 }

@@ -87,6 +87,25 @@ func (h *host) declare(t testing.TB, text string) *memTable {
 	return tab
 }
 
+// insert adds a row of whole numbers to a table: name value ...
+func (h *host) insert(t testing.TB, text string) {
+	words := strings.Fields(text)
+	var row []expr.Value
+	for _, w := range words[1:] {
+		n, err := strconv.ParseInt(w, 10, 64)
+		if err != nil {
+			row = append(row, expr.Null)
+			continue
+		}
+		row = append(row, expr.Int(n))
+	}
+	tab := h.tables[words[0]]
+	if len(row) != len(tab.columns) {
+		t.Fatalf("not so many columns: %s", text)
+	}
+	tab.rows = append(tab.rows, row)
+}
+
 func typeOf(t testing.TB, s string) expr.Type {
 	base, arg, _ := strings.Cut(strings.TrimSuffix(s, ")"), "(")
 	n, _ := strconv.Atoi(arg)

@@ -117,7 +117,7 @@ func TestOptimizedPlansGiveTheSameRows(t *testing.T) {
 		got, reads, err := answerOf(seed, &optimize.Options{})
 		if msg := compareAnswers(seed, want, got, err); msg != "" {
 			failed++
-			t.Errorf("seed %d: %s\n%s", seed, msg, explain(seed, want))
+			t.Errorf("seed %d: %s\n%s", seed, msg, diagnose(seed, want))
 			if failed > 3 {
 				t.FailNow()
 			}
@@ -208,8 +208,8 @@ func keyColumns(q *rel.Query, keys []rel.SortKey, rows []string) (out []string) 
 	return out
 }
 
-// explain finds the rules without which the answer is right, and shows the plans.
-func explain(seed uint64, want []string) string {
+// diagnose finds the rules without which the answer is right, and shows the plans.
+func diagnose(seed uint64, want []string) string {
 	var b strings.Builder
 	typ := reflect.TypeOf(optimize.Options{})
 	for i := range typ.NumField() {
