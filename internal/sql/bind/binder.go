@@ -40,6 +40,8 @@ type binder struct {
 	existential bool
 	// nested says of the next query that it is a subquery in an expression.
 	nested bool
+	// exists says of the next query that it stands in EXISTS.
+	exists bool
 	// subqueries is how many subqueries there are in expressions.
 	subqueries int
 }
@@ -56,6 +58,8 @@ type query struct {
 	plan      rel.Node
 	cols      []column
 	foundRows bool
+	// merged: MySQL merges the query into the one around it if it is a derived table.
+	merged bool
 }
 
 // Bind makes a tree of operators of a query. An error is MySQL's (*expr.Error) or wraps ErrUnsupported.
@@ -91,7 +95,7 @@ func (b *binder) statement(stmt sqlparser.SelectStatement, outer *scope) (*query
 		return nil, expr.Errorf(1473, "HY000", "Too high level of nesting for select")
 	}
 	if _, is := stmt.(*sqlparser.SetOp); is {
-		b.existential, b.nested = false, false
+		b.existential, b.nested, b.exists = false, false, false
 	}
 	switch s := stmt.(type) {
 	case *sqlparser.Select:

@@ -54,6 +54,12 @@ func (b *binder) resolve(e *sqlparser.ColName, s *scope) (p place, it *item, at 
 			}
 			continue
 		}
+		aliases := sc.items != nil && (sc != s || sc.clause != fieldList) && sc.clause != whereClause && sc.clause != onClause && sc.clause != fromClause
+		if aliases && s.clause == havingClause && !b.inAggregateOf(s) { // names in HAVING mean aliases first, in the queries around too
+			if it, _, err := b.findItem(e, sc); err != nil || it != nil {
+				return p, it, sc, err
+			}
+		}
 		src, c, found, err := sc.from.find(e, s.place())
 		if err != nil {
 			return p, nil, sc, err
@@ -61,11 +67,7 @@ func (b *binder) resolve(e *sqlparser.ColName, s *scope) (p place, it *item, at 
 		if found {
 			return place{s: sc, src: src, column: c}, nil, sc, nil
 		}
-		if sc.items == nil || sc == s && sc.clause == fieldList {
-			continue
-		}
-		switch sc.clause {
-		case whereClause, onClause, fromClause:
+		if !aliases {
 			continue
 		}
 		if it, _, err := b.findItem(e, sc); err != nil || it != nil {
@@ -124,6 +126,9 @@ func (b *binder) findItem(e *sqlparser.ColName, s *scope) (found *item, alias bo
 	several := false
 	name := e.Name.String()
 	for _, it := range s.items {
+		if it.busy {
+			continue // it does not mean itself
+		}
 		col, isColumn := it.columnName()
 		switch {
 		case !e.Qualifier.IsEmpty():

@@ -58,7 +58,7 @@ func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
 		return b.callOf("xor", nil, s, e.Left, e.Right)
 	case *sqlparser.NotExpr:
 		if x, ok := inParens(e.Expr).(*sqlparser.ExistsExpr); ok {
-			return b.exists(x, true, s)
+			return b.existsExpr(x, true, s)
 		}
 		return b.callOf("not", nil, s, e.Expr)
 	case *sqlparser.IsExpr:
@@ -78,7 +78,7 @@ func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
 	case *sqlparser.Subquery:
 		return b.scalarSubquery(e, s)
 	case *sqlparser.ExistsExpr:
-		return b.exists(e, false, s)
+		return b.existsExpr(e, false, s)
 	case *sqlparser.GroupConcatExpr:
 		return b.groupConcat(e, s)
 	case *sqlparser.IntervalExpr:

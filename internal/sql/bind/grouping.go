@@ -138,6 +138,12 @@ func (b *binder) groupKey(e sqlparser.Expr, s *scope) (k groupKey, err error) {
 			k.name = n
 			return k, err
 		}
+		if b.ofMerged(it, s) { // MySQL takes the alias there
+			n := k.name
+			k, err = b.itemKey(it, s)
+			k.name = n
+			return k, err
+		}
 		if id, is := b.itemColumn(it, s); !is || id != c.id {
 			b.warn(1052, "Column '%s' in %s is ambiguous", name.String(), s.clause.text())
 			it = nil
@@ -153,6 +159,19 @@ func (b *binder) groupKey(e sqlparser.Expr, s *scope) (k groupKey, err error) {
 	}
 	k.node, err = b.columnRef(name, s)
 	return k, err
+}
+
+// ofMerged reports whether an item is a column of a table in a derived table or view that MySQL merges into the query.
+func (b *binder) ofMerged(it *item, s *scope) bool {
+	if it.star {
+		return it.of.src.merged && b.meta.Columns[it.of.id].Origin != nil
+	}
+	col, ok := inParens(it.ast).(*sqlparser.ColName)
+	if !ok {
+		return false
+	}
+	src, c, found, err := s.from.find(col, s.place())
+	return err == nil && found && src.merged && b.meta.Columns[c.id].Origin != nil
 }
 
 // itemKey groups by an expression of the select list.

@@ -14,6 +14,8 @@ type source struct {
 	database string // "": a derived table
 	alias    string
 	cols     []column
+	// merged: it is a derived table or a view that MySQL merges into the query, because it neither groups nor limits its rows.
+	merged bool
 }
 
 // visible is a column that names without a table, and *, mean. A column of USING is there once, though both sides have it.

@@ -41,9 +41,10 @@ func (b *binder) selectStatement(sel *sqlparser.Select, outer *scope) (*query, e
 	}
 	grouped := len(sel.GroupBy) > 0 || hasAggregates(sel)
 	agg, anyValue, checks, existential, nested := b.agg, b.anyValue, len(b.checks), b.existential, b.nested
-	b.existential, b.nested = false, false
+	exists := b.exists
+	b.existential, b.nested, b.exists = false, false, false
 	for tries := 0; ; tries++ {
-		q, err := b.block(sel, outer, grouped, existential && tries == 0, nested)
+		q, err := b.block(sel, outer, grouped, existential && tries == 0, nested, exists)
 		var again *regroup
 		if !errors.As(err, &again) || again.sel != sel || tries > 1 {
 			return q, err
@@ -53,7 +54,7 @@ func (b *binder) selectStatement(sel *sqlparser.Select, outer *scope) (*query, e
 }
 
 // block binds a SELECT whose rows are grouped or not.
-func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped, existential, nested bool) (*query, error) {
+func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped, existential, nested, exists bool) (*query, error) {
 	s := newScope(outer)
 	s.sel = sel
 	s.clause = fromClause
@@ -77,18 +78,21 @@ func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped, existential
 	if err := b.bindItems(s); err != nil {
 		return nil, err
 	}
+	if exists {
+		s.loose = nil // nothing reads the select list
+	}
 	having, err := b.having(sel, s)
 	if err != nil {
 		return nil, err
 	}
-	loose := len(s.loose)
+	loose, checks := len(s.loose), len(b.checks)
 	keys, distinct, err := b.orderBy(sel.OrderBy, s)
 	if err != nil {
 		return nil, err
 	}
 	if nested && sel.Limit == nil || grouped && !s.group.explicit {
 		// the rows of a subquery in an expression need no order, nor does a single row: MySQL forgets ORDER BY when it knows its names
-		s.loose, keys, distinct = s.loose[:loose], nil, nil
+		s.loose, b.checks, keys, distinct = s.loose[:loose], b.checks[:checks], nil, nil
 	}
 	if grouped && len(sel.GroupBy) == 0 && len(s.group.aggs) == 0 {
 		return nil, &regroup{sel: sel}
@@ -161,6 +165,7 @@ func (b *binder) assemble(sel *sqlparser.Select, s *scope, plan rel.Node, having
 	b.columnsOfItems(s)
 	plan = project(plan, s.items, func(it *item) bool { return it.sorted || distinct })
 	q := &query{foundRows: sel.QueryOpts.SQLCalcFoundRows}
+	q.merged = s.group == nil && !distinct && limit == nil && len(having) == 0 && len(s.windows) == 0 && !isDual(sel.From)
 	for _, it := range s.items {
 		q.cols = append(q.cols, column{name: it.name, id: it.id})
 	}

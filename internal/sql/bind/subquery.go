@@ -13,7 +13,7 @@ import (
 func (b *binder) subquery(e *sqlparser.Subquery, kind rel.SubqueryKind, left []expr.Node, s *scope) (*rel.Subquery, error) {
 	anyValue := b.anyValue
 	b.anyValue = false
-	b.nested = true
+	b.nested, b.exists = true, kind == rel.Exists
 	b.existential = kind != rel.Scalar && kind != rel.RowEquals
 	q, err := b.statement(e.Select, s)
 	b.anyValue = anyValue
@@ -47,7 +47,7 @@ func (b *binder) scalarSubquery(e *sqlparser.Subquery, s *scope) (expr.Node, err
 	return q, nil
 }
 
-func (b *binder) exists(e *sqlparser.ExistsExpr, negated bool, s *scope) (expr.Node, error) {
+func (b *binder) existsExpr(e *sqlparser.ExistsExpr, negated bool, s *scope) (expr.Node, error) {
 	q, err := b.subquery(e.Subquery, rel.Exists, nil, s)
 	if err != nil {
 		return nil, err

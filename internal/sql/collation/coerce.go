@@ -75,12 +75,19 @@ func Aggregate(operation string, compares bool, operands ...Typed) (Typed, error
 		return Typed{}, nil
 	}
 	out, ok := operands[0], true
+	differ := false // two operands did not go together; only COLLATE helps a comparison then
 	for _, o := range operands[1:] {
+		had := out.Coercibility != None && o.Coercibility != None
+		if differ && o.Coercibility == Explicit && out.Coercibility == None {
+			out = o
+			continue
+		}
 		if out, ok = meet(out, o); !ok {
 			break
 		}
+		differ = differ || had && out.Coercibility == None
 	}
-	if !ok || compares && out.Coercibility == None {
+	if !ok || compares && (out.Coercibility == None || differ && out.Coercibility != Explicit) {
 		return Typed{}, &IllegalMixError{Operation: operation, Parts: operands}
 	}
 	return out, nil

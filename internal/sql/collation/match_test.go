@@ -229,7 +229,8 @@ func TestAggregation(t *testing.T) {
 		{"column beats binary literal", []Typed{general, typed("binary", Coercible)}, "utf8mb4_general_ci", ""},
 		{"number", []Typed{general, ascii(typed("utf8mb4_0900_ai_ci", Numeric))}, "utf8mb4_general_ci", ""},
 		{"NULL", []Typed{typed("binary", Ignorable), literal}, "utf8mb4_0900_ai_ci COERCIBLE", ""},
-		{"three", []Typed{general, unicode400, typed("utf8mb4_bin", Explicit)}, "", "utf8mb4_bin NONE"}, // the first two have utf8mb4_bin and hold on to it
+		{"three", []Typed{general, unicode400, typed("utf8mb4_bin", Explicit)}, "utf8mb4_bin EXPLICIT", ""},
+		{"three columns", []Typed{general, unicode400, general}, "", "utf8mb4_general_ci"},
 		{"three, another collation", []Typed{general, unicode400, typed("utf8mb4_general_ci", Explicit)}, "utf8mb4_general_ci EXPLICIT", ""},
 		{"without collation = column", []Typed{typed("utf8mb4_bin", None), general}, "utf8mb4_general_ci", ""},
 		{"two without collation", []Typed{typed("utf8mb4_bin", None), typed("utf8mb4_bin", None)}, "", "utf8mb4_bin NONE"},

@@ -18,6 +18,10 @@ func (x *Execution) build(n rel.Node) (iterator, error) {
 func (x *Execution) make(n rel.Node) (iterator, error) {
 	switch n := n.(type) {
 	case *rel.Scan:
+		if l := x.lookups[n]; l != nil {
+			delete(x.lookups, n)
+			return l, nil
+		}
 		return newScan(x, n), nil
 	case *rel.Values:
 		return &values{x: x, n: n}, nil
@@ -36,7 +40,7 @@ func (x *Execution) make(n rel.Node) (iterator, error) {
 	if len(kids) != 1 {
 		return nil, fmt.Errorf("package exec knows no operator %T", n)
 	}
-	child, err := x.build(kids[0])
+	child, err := x.buildChild(n, kids[0])
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +58,45 @@ func (x *Execution) make(n rel.Node) (iterator, error) {
 	case *rel.Sort:
 		return newSort(x, n, child), nil
 	case *rel.Group:
-		return newGroup(x, n, child)
+		plain, err := newGroup(x, n, child)
+		if err != nil {
+			return nil, err
+		}
+		if c := newCounted(x, n, plain); c != nil {
+			if x.groups == nil {
+				x.groups = map[*rel.Group]*counted{}
+			}
+			x.groups[n] = c
+			return c, nil
+		}
+		return plain, nil
 	case *rel.Window:
 		return newWindow(x, n, child)
 	}
 	return nil, fmt.Errorf("package exec knows no operator %T", n)
+}
+
+// buildChild builds what an operator reads, and notes whether it may stop before the end.
+func (x *Execution) buildChild(n, child rel.Node) (iterator, error) {
+	some := x.some
+	switch n := n.(type) {
+	case *rel.Limit, *rel.One:
+		x.some = true
+	case *rel.Sort, *rel.Window:
+		x.some = false
+	case *rel.Group:
+		x.some = some && n.Ordered
+	}
+	it, err := x.build(child)
+	x.some = some
+	return it, err
+}
+
+// buildApart builds a query that is not part of the tree that is being built; some: it is perhaps not read to its end.
+func (x *Execution) buildApart(n rel.Node, some bool) (iterator, error) {
+	before := x.some
+	x.some = some
+	it, err := x.build(n)
+	x.some = before
+	return it, err
 }

@@ -48,17 +48,40 @@ func fixedBut(n rel.Node, own rel.Cols) bool {
 	return ok
 }
 
-// steady reports whether the value of an expression depends on columns of own alone.
+// calm reports whether an operator and those below it call nothing that gives another value each time, so that their rows may be read
+// before they are needed. It may say no where the answer is yes.
+func calm(n rel.Node) bool {
+	if s, ok := n.(*rel.SharedScan); ok && !calm(s.From.Plan) {
+		return false
+	}
+	if !calmExprs(n) {
+		return false
+	}
+	for _, c := range n.Children() {
+		if !calm(c) {
+			return false
+		}
+	}
+	return true
+}
+
+func calmExprs(n rel.Node) bool {
+	ok := true
+	rel.EachExpr(n, func(e *expr.Node) { ok = ok && steady(*e, nil) })
+	return ok
+}
+
+// steady reports whether the value of an expression depends on columns of own alone; nil: on any columns.
 func steady(n expr.Node, own rel.Cols) bool {
 	ok := true
 	rel.Walk(n, func(n expr.Node) bool {
 		switch n := n.(type) {
 		case *rel.Col:
-			ok = ok && own[n.ID]
+			ok = ok && (own == nil || own[n.ID])
 		case *rel.Subquery:
 			ok = ok && !n.Volatile
 			for _, c := range n.Outer {
-				ok = ok && own[c]
+				ok = ok && (own == nil || own[c])
 			}
 		case *expr.Call:
 			ok = ok && !n.Volatile

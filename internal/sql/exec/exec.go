@@ -15,6 +15,8 @@ type Options struct {
 	MemorySetting string
 	// Session is what the host's leaves find in rel.Frame.Session.
 	Session any
+	// NoAhead: joins that look rows up by an index do so row by row; for tests.
+	NoAhead bool
 	// SizeOf is about how many bytes a value of the host takes (JSON documents, geometries); nil: a guess.
 	SizeOf func(v any) int
 	// Measure, if not nil, is told what each operator did (EXPLAIN ANALYZE).
@@ -41,6 +43,10 @@ type Execution struct {
 	shared map[*rel.Shared]*shared
 	work   map[*rel.Recursive]*recursive
 	scans  map[*rel.Scan]*scan
+	groups map[*rel.Group]*counted
+
+	lookups map[*rel.Scan]*lookup // while the tree is built: right sides of joins that several rows of the left one are looked up in
+	some    bool                  // while it is built: what reads the operator may stop before the end
 
 	given   uint64
 	top     *rel.Limit // the LIMIT of the whole query, if it has one
@@ -60,7 +66,8 @@ type iterator interface {
 // New prepares the execution of a query. From Open to Close env.Host is the execution's frame.
 func New(q *rel.Query, env *expr.Env, src Source, o Options) *Execution {
 	x := &Execution{q: q, env: env, src: src, opts: o,
-		subs: map[*rel.Subquery]*subquery{}, shared: map[*rel.Shared]*shared{}, work: map[*rel.Recursive]*recursive{}}
+		subs: map[*rel.Subquery]*subquery{}, shared: map[*rel.Shared]*shared{}, work: map[*rel.Recursive]*recursive{},
+		lookups: map[*rel.Scan]*lookup{}}
 	x.mem = memory{limit: o.MemoryLimit, setting: o.MemorySetting, sizeOf: o.SizeOf}
 	x.regs = make([]expr.Value, len(q.Meta.Columns))
 	x.top = topLimit(q.Root)

@@ -6,15 +6,33 @@ import (
 )
 
 func newJoin(x *Execution, n *rel.Join) (iterator, error) {
+	some := x.some
 	left, err := x.build(n.Left)
 	if err != nil {
 		return nil, err
 	}
+	var look *lookup
+	whole := !n.Lateral && (n.Hash != nil || n.Keep) // the right side is read to its end
+	if !whole && !x.opts.NoAhead {
+		look = x.lookupOf(n)
+	}
+	if look != nil {
+		x.lookups[look.n] = look
+		left = x.checked(n.Left, &leftAhead{x: x, child: left, cols: n.Left.Columns(), look: look, some: some, most: mostAhead,
+			rows: newRowStore(&x.mem, len(n.Left.Columns()))})
+	}
+	x.some = !whole && (some || n.Kind == rel.Semi || n.Kind == rel.Anti)
 	right, err := x.build(n.Right)
+	x.some = some
 	if err != nil {
 		return nil, err
 	}
 	if n.Hash != nil && !n.Lateral {
+		if g, ok := n.Right.(*rel.Group); ok && x.groups[g] != nil {
+			if s, ok := n.Left.(*rel.Scan); ok {
+				x.groups[g].beside = x.scans[s]
+			}
+		}
 		return newHashJoin(x, n, left, right)
 	}
 	j := &nestedJoin{x: x, n: n, left: newAhead(x, n, left), right: right, nulls: n.Right.Columns()}

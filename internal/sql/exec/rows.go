@@ -21,7 +21,7 @@ func newRowStore(m *memory, width int) *rowStore { return &rowStore{held: held{m
 
 // slot makes room for a row. The caller fills it in and calls count.
 func (s *rowStore) slot() []expr.Value {
-	if s.n%chunkRows == 0 {
+	if s.n%chunkRows == 0 && (s.n > 0 || len(s.chunks) == 0) {
 		size := chunkRows * s.width
 		if s.n == 0 {
 			size = 4 * s.width
@@ -62,6 +62,18 @@ func (s *rowStore) add(regs []expr.Value, cols []rel.ColID) error {
 func (s *rowStore) row(i int) []expr.Value {
 	at := i % chunkRows * s.width
 	return s.chunks[i/chunkRows][at : at+s.width : at+s.width]
+}
+
+// rewind forgets all rows, and will put others into their memory.
+func (s *rowStore) rewind() {
+	if len(s.chunks) > 1 {
+		s.chunks = s.chunks[:1]
+	}
+	if s.n > 0 {
+		s.chunks[0] = s.chunks[0][:0]
+	}
+	s.n = 0
+	s.free()
 }
 
 // reset forgets all rows.

@@ -16,7 +16,7 @@ type scan struct {
 	given Rows // that were begun to be read ahead, for the registers as they are; nil: none
 }
 
-func newScan(x *Execution, n *rel.Scan) iterator {
+func newScan(x *Execution, n *rel.Scan) *scan {
 	s := &scan{x: x, n: n}
 	s.req = Request{Table: n.Table, Places: n.Places}
 	if len(n.Filter) == 0 {

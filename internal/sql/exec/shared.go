@@ -21,7 +21,7 @@ type shared struct {
 func (x *Execution) sharedOf(n *rel.Shared) (*shared, error) {
 	s := x.shared[n]
 	if s == nil {
-		plan, err := x.build(n.Plan)
+		plan, err := x.buildApart(n.Plan, false)
 		if err != nil {
 			return nil, err
 		}

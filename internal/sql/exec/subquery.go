@@ -55,11 +55,12 @@ func (x *Execution) Subquery(env *expr.Env, s *rel.Subquery) (expr.Value, error)
 }
 
 func newSubquery(x *Execution, s *rel.Subquery) (*subquery, error) {
-	plan, err := x.build(s.Plan)
+	once := len(s.Outer) == 0 && !s.Volatile
+	plan, err := x.buildApart(s.Plan, !once || s.Kind == rel.Exists || s.Kind == rel.Scalar)
 	if err != nil {
 		return nil, err
 	}
-	q := &subquery{x: x, s: s, plan: plan, once: len(s.Outer) == 0 && !s.Volatile, memory: held{m: &x.mem}, cache: valueCache{mem: &x.mem}}
+	q := &subquery{x: x, s: s, plan: plan, once: once, memory: held{m: &x.mem}, cache: valueCache{mem: &x.mem}}
 	q.cache.off = s.Volatile
 	switch s.Kind {
 	case rel.In:

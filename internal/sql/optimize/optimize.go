@@ -7,7 +7,7 @@ import (
 
 // Options switches rules off, for tests and for finding out which rule is wrong. The zero Options has all rules.
 type Options struct {
-	NoSimplify, NoInline, NoPush, NoOuter, NoTransitive, NoSemi, NoOrder, NoPrune, NoAccess, NoJoinMethods, NoSort, NoLimit, NoDistinct bool
+	NoSimplify, NoInline, NoPush, NoOuter, NoTransitive, NoSemi, NoOrder, NoPrune, NoAccess, NoJoinMethods, NoSort, NoLimit, NoDistinct, NoCount bool
 }
 
 // Optimize changes the plans of a query in place: that of the query, of the subqueries in its expressions and of its common table

@@ -44,7 +44,7 @@ func (z *optimizer) simplify(n rel.Node) rel.Node {
 			}
 			n.On, n.Right = nil, empty(n.Right)
 		case *rel.Group:
-			if isEmpty(n.Child) && !n.Scalar {
+			if isEmpty(n.Child) && !n.Scalar && !n.Rollup { // ROLLUP gives the group of all rows of no rows too
 				return empty(n)
 			}
 		case *rel.Project, *rel.Sort, *rel.Distinct, *rel.Window, *rel.One, *rel.Limit:
