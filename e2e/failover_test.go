@@ -146,12 +146,12 @@ func (f *failover) run(b blow, times int) {
 		began := time.Now()
 		f.load.watch(n.id, began)
 		b.strike(f, n)
-		f.load.resumes()
+		f.load.resumes(30)
 		time.Sleep(300 * time.Millisecond)
 		gap := f.load.gap()
 		gaps = append(gaps, gap)
 		b.mend(f, n)
-		f.load.resumes()
+		f.load.resumes(30)
 		for what, count := range f.load.errors() {
 			errs[what] += count
 		}
@@ -266,16 +266,14 @@ func (f *failover) parts(marks []int64, began time.Time) map[string]time.Duratio
 
 // inserts is a load of single-row inserts through all nodes. Each worker has a connection and ids of its own.
 type inserts struct {
-	t     *testing.T
+	pauses
 	nodes []*node
 	stop  chan struct{}
 	wg    sync.WaitGroup
 	ws    []*inserter
 
 	mu     sync.Mutex
-	acks   []time.Time // through nodes other than the struck one, since watch
-	struck int
-	failed map[string]int
+	failed map[string]int // since watch
 	others int
 }
 
@@ -292,7 +290,7 @@ const perWorker = 1_000_000_000
 func openInserts(t *testing.T, nodes []*node, each int) *inserts {
 	t.Helper()
 	nodes[0].exec(`CREATE DATABASE failover`, `CREATE TABLE failover.t(id BIGINT PRIMARY KEY, v INT NOT NULL)`)
-	l := &inserts{t: t, nodes: nodes, stop: make(chan struct{}), failed: map[string]int{}}
+	l := &inserts{pauses: pauses{t: t}, nodes: nodes, stop: make(chan struct{}), failed: map[string]int{}}
 	for i := range each * len(nodes) {
 		w := &inserter{of: l, n: nodes[i%len(nodes)], first: int64(i) * perWorker, failed: map[int64]bool{}}
 		l.ws = append(l.ws, w)
@@ -335,32 +333,32 @@ func (w *inserter) run() {
 
 // note takes the outcome of a statement in.
 func (l *inserts) note(w *inserter, err error) {
+	if err == nil {
+		l.acknowledged(w.n.id)
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case err == nil && w.n.id != l.struck:
-		l.acks = append(l.acks, time.Now())
-	case err != nil:
-		what := "connection broken"
-		var answer *mysql.MySQLError
-		if errors.As(err, &answer) {
-			what = fmt.Sprint(answer.Number)
-		}
-		if w.n.id == l.struck {
-			what += " (its own clients)"
-		} else {
-			l.others++
-			what += " (" + err.Error() + ")"
-		}
-		l.failed[what]++
+	what := "connection broken"
+	var answer *mysql.MySQLError
+	if errors.As(err, &answer) {
+		what = fmt.Sprint(answer.Number)
 	}
+	if l.isStruck(w.n.id) {
+		what += " (its own clients)"
+	} else {
+		l.others++
+		what += " (" + err.Error() + ")"
+	}
+	l.failed[what]++
 }
 
-// watch begins to note what is acknowledged through nodes other than one.
+// watch begins to note what is acknowledged through nodes other than one, and what fails.
 func (l *inserts) watch(struck int, now time.Time) {
+	l.pauses.watch(struck, now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.struck, l.acks, l.failed, l.others = struck, []time.Time{now}, map[string]int{}, 0
+	l.failed, l.others = map[string]int{}, 0
 }
 
 // calm waits until statements are acknowledged through every node without a pause.
@@ -370,34 +368,7 @@ func (l *inserts) calm() {
 	for _, n := range l.nodes {
 		one[int](n, "SELECT 1")
 	}
-	l.resumes()
-}
-
-// resumes waits until 30 statements have been acknowledged.
-func (l *inserts) resumes() {
-	from := time.Now()
-	eventually(l.t, "inserts are acknowledged", func() error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		n := 0
-		for i := len(l.acks) - 1; i >= 0 && l.acks[i].After(from); i-- {
-			n++
-		}
-		if n < 30 {
-			return fmt.Errorf("%d of 30", n)
-		}
-		return nil
-	})
-}
-
-// gap is the longest time without any acknowledgement since watch.
-func (l *inserts) gap() (longest time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i := 1; i < len(l.acks); i++ {
-		longest = max(longest, l.acks[i].Sub(l.acks[i-1]))
-	}
-	return longest
+	l.resumes(30)
 }
 
 func (l *inserts) errors() map[string]int {

@@ -34,13 +34,13 @@ func TestStopUnderLoad(t *testing.T) {
 	nodes := startCluster(t)
 	replicated(t, nodes)
 	nodes[0].exec(`CREATE DATABASE halted`, `CREATE TABLE halted.t(id BIGINT PRIMARY KEY, v INT NOT NULL)`)
-	l := &stopLoad{t: t, nodes: nodes, stop: make(chan struct{}), outcomes: map[string]int{}}
+	l := &stopLoad{pauses: pauses{t: t}, stop: make(chan struct{}), outcomes: map[string]int{}}
 	for i := range 9 {
 		l.wg.Go(func() { l.run(nodes[i%3], int64(i)*perStopper, i%2 == 0) })
 	}
 	var gaps []time.Duration
 	for range times {
-		l.calm()
+		l.resumes(100)
 		var id int
 		eventually(t, "somebody leads the range", func() error {
 			err := nodes[0].db.QueryRow("SELECT DISTINCT leaseholder FROM longitude.ranges WHERE range_id = 1").Scan(&id)
@@ -50,7 +50,7 @@ func TestStopUnderLoad(t *testing.T) {
 			return err
 		})
 		n := nodes[id-1]
-		l.watch(n)
+		l.watch(n.id, time.Now())
 		n.signal(terminate) // returns when the process is gone
 		time.Sleep(300 * time.Millisecond)
 		gaps = append(gaps, l.gap())
@@ -98,14 +98,11 @@ const (
 
 // stopLoad is clients that insert rows, each on a connection of its own.
 type stopLoad struct {
-	t     *testing.T
-	nodes []*node
-	stop  chan struct{}
-	wg    sync.WaitGroup
+	pauses
+	stop chan struct{}
+	wg   sync.WaitGroup
 
 	mu       sync.Mutex
-	struck   *node
-	acks     []time.Time
 	acked    map[int64]bool // by id; false: it was refused
 	outcomes map[string]int // of statements through the node that is stopped
 }
@@ -156,16 +153,14 @@ func (l *stopLoad) note(n *node, id int64, err error) {
 	switch {
 	case err == nil:
 		l.acked[id] = true
-		if n != l.struck {
-			l.acks = append(l.acks, time.Now())
-		}
+		l.acknowledged(n.id)
 		return
 	case errors.As(err, &answer) && answer.Number == 1053:
 		what, l.acked[id] = refused, false
 	case errors.Is(err, driver.ErrBadConn):
 		what, l.acked[id] = unsent, false
 	}
-	if n != l.struck {
+	if !l.isStruck(n.id) {
 		l.t.Errorf("node %d is well, and its client got: %v", n.id, err)
 		return
 	}
@@ -173,38 +168,4 @@ func (l *stopLoad) note(n *node, id int64, err error) {
 		l.t.Errorf("the outcome is unknown to a client of the node that was stopped: %v", err)
 	}
 	l.outcomes[what]++
-}
-
-func (l *stopLoad) watch(struck *node) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.struck, l.acks = struck, []time.Time{time.Now()}
-}
-
-func (l *stopLoad) gap() (longest time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i := 1; i < len(l.acks); i++ {
-		longest = max(longest, l.acks[i].Sub(l.acks[i-1]))
-	}
-	return longest
-}
-
-// calm waits until rows are acknowledged without a pause.
-func (l *stopLoad) calm() {
-	l.mu.Lock()
-	from := time.Now()
-	l.mu.Unlock()
-	eventually(l.t, "rows are acknowledged", func() error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		n := 0
-		for i := len(l.acks) - 1; i >= 0 && l.acks[i].After(from); i-- {
-			n++
-		}
-		if n < 100 {
-			return fmt.Errorf("%d of 100", n)
-		}
-		return nil
-	})
 }

@@ -3,6 +3,7 @@ package rpc
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -32,6 +33,7 @@ type peer struct {
 
 	mu      sync.Mutex
 	link    *link // nil: none
+	silent  bool  // the last connection ended in silence, and none has been made since
 	probing bool  // the link is being made after silence
 	retryAt time.Time
 	backoff time.Duration
@@ -64,7 +66,7 @@ func (p *peer) connectLocked() (*link, error) {
 	if !p.t.spawn(l.run) {
 		return nil, errShutdown
 	}
-	p.link, p.probing = l, isSilence(p.lastErr)
+	p.link, p.probing = l, p.silent
 	if p.probing {
 		return nil, fmt.Errorf("not reachable: %w", p.lastErr)
 	}
@@ -75,7 +77,7 @@ func (p *peer) connectLocked() (*link, error) {
 func (p *peer) up() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.probing = false
+	p.probing, p.silent = false, false
 	p.made = time.Now()
 }
 
@@ -88,9 +90,12 @@ func (p *peer) reaches(now time.Time, dead time.Duration) bool {
 	return p.failed.IsZero() || holds || now.Sub(p.failed) >= 2*dead
 }
 
-// isSilence reports whether a connection ended, or could not be made, because the peer said nothing, or had enough of us.
-func isSilence(err error) bool {
-	return errors.Is(err, errSilent) || errors.Is(err, errStuck) || errors.Is(err, errParted) || isTimeout(err)
+// isSilence reports whether a connection ended, or could not be made, because the peer said nothing, or had enough of us. A peer that
+// accepts a connection and ends it before it has answered our greeting has said nothing either: it gave up waiting for a greeting that
+// is being lost on its way, perhaps a moment before we would have given up waiting for the answer.
+func isSilence(err error, greeted bool) bool {
+	return errors.Is(err, errSilent) || errors.Is(err, errStuck) || errors.Is(err, errParted) || isTimeout(err) ||
+		!greeted && errors.Is(err, io.EOF)
 }
 
 // lost is called when a connection has ended, or could not be made. The first try after a break of one that had held follows at
@@ -100,6 +105,7 @@ func (p *peer) lost(l *link, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.link, p.lastErr = nil, err
+	p.silent = p.silent || isSilence(err, !l.since.IsZero())
 	if !errors.Is(err, errParted) && !errors.Is(err, errShutdown) && !errors.Is(err, errClosed) {
 		p.failed = time.Now()
 	}

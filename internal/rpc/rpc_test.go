@@ -354,7 +354,7 @@ func TestSilentPeer(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "nothing heard for 300ms") {
 		t.Fatalf("got %v", err)
 	}
-	if d := time.Since(start); d > 1500*time.Millisecond {
+	if d := time.Since(start); d > 20*time.Second { // the call itself would wait for an hour
 		t.Errorf("it took %s", d)
 	}
 }
@@ -416,7 +416,7 @@ func TestLatencyIsPipelined(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if d := time.Since(start); d < 60*time.Millisecond || d > 600*time.Millisecond {
+	if d := time.Since(start); d < 60*time.Millisecond || d > 3*time.Second { // one after the other they take 6 s
 		t.Errorf("100 calls at once over 2 x 30 ms took %s", d)
 	}
 }

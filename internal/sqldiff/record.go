@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Record is what the reference answered to the statements of some seeds of a family. With it answers can be compared where there is no reference, and
@@ -42,7 +43,29 @@ type RecordedAnswer struct {
 	Code     int         `json:",omitempty"` // error
 	Affected uint64      `json:",omitempty"`
 	Types    []byte      `json:",omitempty"` // MYSQL_TYPE_* of the columns
-	Rows     [][]*string `json:",omitempty"`
+	Rows     [][]*octets `json:",omitempty"`
+}
+
+// octets is a value as the server sent it. JSON knows only texts: what is no UTF-8 is written as {"base64": "..."}.
+type octets string
+
+// MarshalJSON implements json.Marshaler.
+func (o octets) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(o)) {
+		return json.Marshal(string(o))
+	}
+	return json.Marshal(map[string][]byte{"base64": []byte(o)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *octets) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		var m map[string][]byte
+		err := json.Unmarshal(b, &m)
+		*o = octets(m["base64"])
+		return err
+	}
+	return json.Unmarshal(b, (*string)(o))
 }
 
 func recordAnswer(a *Answer) (out RecordedAnswer) {
@@ -55,10 +78,10 @@ func recordAnswer(a *Answer) (out RecordedAnswer) {
 		out.Types = append(out.Types, c.Type)
 	}
 	for _, r := range a.Rows {
-		row := make([]*string, len(r))
+		row := make([]*octets, len(r))
 		for i, v := range r {
 			if !v.Null {
-				row[i] = &r[i].Text
+				row[i] = (*octets)(&r[i].Text)
 			}
 		}
 		out.Rows = append(out.Rows, row)
@@ -79,7 +102,7 @@ func (a *RecordedAnswer) answer() *Answer {
 		out := make([]Value, len(row))
 		for i, v := range row {
 			if out[i].Null = v == nil; v != nil {
-				out[i].Text = *v
+				out[i].Text = string(*v)
 			}
 		}
 		r.Rows = append(r.Rows, out)

@@ -1,6 +1,7 @@
 package sqldiff
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"regexp"
@@ -238,5 +239,20 @@ func TestTwins(t *testing.T) {
 	p.limit = "1"
 	if a, _ := partition(p.node()); a != "" {
 		t.Errorf("a statement with LIMIT has the partition %q", a)
+	}
+}
+
+// What a server has sent is recorded as it is, also if it is no text.
+func TestRecordedOctets(t *testing.T) {
+	for _, s := range []string{"", "ä", "a\x00b", "\xff\x00", "{\"base64\": 1}"} {
+		o := octets(s)
+		b, err := json.Marshal([]*octets{&o, nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back []*octets
+		if err := json.Unmarshal(b, &back); err != nil || len(back) != 2 || back[0] == nil || *back[0] != o || back[1] != nil {
+			t.Errorf("%q became %v (%v)", s, back, err)
+		}
 	}
 }

@@ -11,17 +11,19 @@ type Coercibility int
 
 // The values, from the manual's "Collation Coercibility in Expressions".
 const (
-	Explicit  Coercibility = iota // COLLATE
-	None                          // two collations that could not be reconciled
-	Implicit                      // a column, a routine's parameter or variable
-	SysConst                      // USER(), VERSION()
-	Coercible                     // a literal
-	Numeric                       // a number or a time
-	Ignorable                     // NULL
+	Explicit  Coercibility = 0 // COLLATE
+	Implicit  Coercibility = 2 // a column, a routine's parameter or variable
+	SysConst  Coercibility = 3 // USER(), VERSION()
+	Coercible Coercibility = 4 // a literal
+	Numeric   Coercibility = 5 // a number or a time
+	Ignorable Coercibility = 6 // NULL
+	// None is two collations that could not be reconciled. It gives way to every other, as in MySQL 9; the manual of MySQL 8 gives it the
+	// number 1.
+	None Coercibility = 7
 )
 
 func (c Coercibility) String() string {
-	return [...]string{"EXPLICIT", "NONE", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE"}[c]
+	return [...]string{"EXPLICIT", "", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE", "NONE"}[c]
 }
 
 // Typed is the collation of an expression.
@@ -73,12 +75,19 @@ func Aggregate(operation string, compares bool, operands ...Typed) (Typed, error
 		return Typed{}, nil
 	}
 	out, ok := operands[0], true
+	differ := false // two operands did not go together; only COLLATE helps a comparison then
 	for _, o := range operands[1:] {
+		had := out.Coercibility != None && o.Coercibility != None
+		if differ && o.Coercibility == Explicit && out.Coercibility == None {
+			out = o
+			continue
+		}
 		if out, ok = meet(out, o); !ok {
 			break
 		}
+		differ = differ || had && out.Coercibility == None
 	}
-	if !ok || compares && out.Coercibility == None {
+	if !ok || compares && (out.Coercibility == None || differ && out.Coercibility != Explicit) {
 		return Typed{}, &IllegalMixError{Operation: operation, Parts: operands}
 	}
 	return out, nil
@@ -114,11 +123,15 @@ func choose(a, b Typed) (Typed, bool) {
 		return Typed{}, false
 	}
 	switch {
+	case a.Collation == b.Collation && a.Coercibility == None:
+		return a, true
 	case a.Coercibility < b.Coercibility || a.Collation == b.Collation && a.Coercibility == b.Coercibility:
 		return a, true
 	case b.Coercibility < a.Coercibility:
 		return b, true
 	case a.Coercibility == Explicit:
+		return Typed{}, false
+	case a.Binary() && b.Binary():
 		return Typed{}, false
 	case a.Binary():
 		return a, true

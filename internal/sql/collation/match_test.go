@@ -230,6 +230,11 @@ func TestAggregation(t *testing.T) {
 		{"number", []Typed{general, ascii(typed("utf8mb4_0900_ai_ci", Numeric))}, "utf8mb4_general_ci", ""},
 		{"NULL", []Typed{typed("binary", Ignorable), literal}, "utf8mb4_0900_ai_ci COERCIBLE", ""},
 		{"three", []Typed{general, unicode400, typed("utf8mb4_bin", Explicit)}, "utf8mb4_bin EXPLICIT", ""},
+		{"three columns", []Typed{general, unicode400, general}, "", "utf8mb4_general_ci"},
+		{"three, another collation", []Typed{general, unicode400, typed("utf8mb4_general_ci", Explicit)}, "utf8mb4_general_ci EXPLICIT", ""},
+		{"without collation = column", []Typed{typed("utf8mb4_bin", None), general}, "utf8mb4_general_ci", ""},
+		{"two without collation", []Typed{typed("utf8mb4_bin", None), typed("utf8mb4_bin", None)}, "", "utf8mb4_bin NONE"},
+		{"two binary ones", []Typed{bin, typed("utf8mb4_0900_bin", Implicit)}, "", ""},
 		{"latin1 columns", []Typed{latin, typed("latin1_german1_ci", Implicit)}, "", "latin1_bin NONE"},
 		{"ascii column", []Typed{ascii(typed("ascii_general_ci", Implicit)), latin}, "latin1_swedish_ci", ""},
 	} {

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
+	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
 // compiler makes a plan of a statement that the ordinary path has just executed.
@@ -18,6 +19,8 @@ type compiler struct {
 	l      *layout
 	alias  string     // by which the statement calls its table
 	result sql.Schema // that the ordinary path has answered with
+	// described is how it was described, if not by result.
+	described *rel.Query
 	// anyOrder: in which order rows are read does not show.
 	anyOrder bool
 }
@@ -35,7 +38,7 @@ func (x *execution) learn(sc *sql.Context) {
 	en := &planEntry{key: *k, version: version}
 	options := sql.LoadSqlMode(sc).ParserOptions()
 	if stmt, end, err := sql.DefaultMySQLParser.ParseOneWithOptions(sc, k.text, options); err == nil && end >= len(k.text) {
-		c := &compiler{e: x.h.e, sc: sc, schema: x.pinned, result: x.schema}
+		c := &compiler{e: x.h.e, sc: sc, schema: x.pinned, result: x.schema, described: x.described}
 		en.plan = c.statement(stmt, k.database)
 	}
 	if en.plan != nil {

@@ -11,6 +11,7 @@ import (
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/rel"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 	"github.com/longitude-db/longitude/internal/txn"
 )
@@ -59,7 +60,9 @@ type selectForm struct {
 	columns []resultColumn
 	want    []bool // by place in the schema: the statement selects it
 	schema  sql.Schema
-	fields  atomic.Pointer[fieldsFor]
+	// described is how the result is described, if not by schema.
+	described *rel.Query
+	fields    atomic.Pointer[fieldsFor]
 }
 
 // fieldsFor are the descriptions of the result's columns, for a character set of results.
@@ -72,7 +75,12 @@ func (f *selectForm) describe(sc *sql.Context, results sql.CharacterSetID) []*qu
 	if known := f.fields.Load(); known != nil && known.results == results {
 		return known.fields
 	}
-	made := &fieldsFor{results, resultFields(sc, f.schema)}
+	made := &fieldsFor{results: results}
+	if f.described != nil {
+		made.fields = queryFields(sc, f.described)
+	} else {
+		made.fields = resultFields(sc, f.schema)
+	}
 	f.fields.Store(made)
 	return made.fields
 }

@@ -15,7 +15,7 @@ func (c *compiler) selection(s *sqlparser.Select, database string) form {
 		len(o.DistinctOn) > 0 || o.StraightJoinHint || o.SQLCalcFoundRows || !c.table(s.From, database) {
 		return nil
 	}
-	f := &selectForm{target: c.target(), schema: c.result}
+	f := &selectForm{target: c.target(), schema: c.result, described: c.described}
 	if folds, ok := c.folds(s); ok {
 		return c.folded(f, folds, s)
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/analyzer/analyzererrors"
@@ -170,6 +172,36 @@ var codes = []struct {
 	{function.ErrTooHighPrecision, 1426, "42000"},
 	{expression.ErrIntDivDataOutOfRange, 1690, "22003"},
 	{expression.ErrInvalidRegexp, 3692, "HY000"},
+}
+
+// errorTexts gives errors that go-mysql-server makes without a kind, of the functions of JSON and of regular expressions, MySQL's codes.
+var errorTexts = []struct {
+	is    string // what the text begins with, whatever the case of the first letter
+	code  int
+	state string
+	text  string // MySQL's, if it is another
+}{
+	{"invalid data type for JSON data in argument", 3146, "22032", ""},
+	{"invalid JSON path expression", 3143, "42000", ""},
+	{"the oneOrAll argument to", 3154, "42000", ""},
+	{"index out of bounds for regular expression search", 3686, "HY000", "Index out of bounds in regular expression search."},
+	{"invalid argument to regexp", 1210, "HY000", "Incorrect arguments to regexp_like"},
+	{"the given regular expression is invalid", 3692, "HY000", ""},
+}
+
+// nameByText gives an error its code by its text.
+func nameByText(e *mysql.SQLError) {
+	for _, t := range errorTexts {
+		at := strings.Index(strings.ToLower(e.Message), strings.ToLower(t.is))
+		if at < 0 || at > 0 && t.code != 3143 { // the path is named first
+			continue
+		}
+		e.Num, e.State = t.code, t.state
+		if e.Message = strings.ToUpper(e.Message[:1]) + e.Message[1:]; t.text != "" {
+			e.Message = t.text
+		}
+		return
+	}
 }
 
 // states completes codes that the engine knows without a SQLSTATE.

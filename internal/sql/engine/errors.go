@@ -110,6 +110,9 @@ func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError
 	if out.Num == 1105 && strings.HasPrefix(out.Message, "syntax error") {
 		out.Num, out.State = 1064, "42000"
 	}
+	if out.Num == 1105 {
+		nameByText(out)
+	}
 	return out
 }
 

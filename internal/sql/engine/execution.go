@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/rel"
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
@@ -37,16 +38,21 @@ type execution struct {
 	more      bool
 	watching  bool // longitude.transactions has been told of the statement
 
-	digest   string        // of the query, if known
-	compiled bool          // executed by a plan
-	unknown  *planKey      // the statement is one to make a plan of
-	pinned   *schema       // the version of the catalog that the ordinary path has used
-	schema   sql.Schema    // of the result that it gave
-	own      *ownStatement // that the parser does not know; nil: it is none
+	digest    string        // of the query, if known
+	compiled  bool          // executed by a plan
+	byOwn     bool          // planned and executed by our own packages (query.go)
+	unknown   *planKey      // the statement is one to make a plan of
+	pinned    *schema       // the version of the catalog that the ordinary path has used
+	schema    sql.Schema    // of the result that it gave
+	described *rel.Query    // how the result was described, if not by schema
+	own       *ownStatement // that the parser does not know; nil: it is none
 }
 
 // run executes the first statement of the request and returns the rest of the text.
 func (x *execution) run(sc *sql.Context, r request) (remainder string, err error) {
+	if done, remainder, err := x.byOwnPlanner(sc, r); done {
+		return remainder, err
+	}
 	stmt, remainder := x.parse(sc, &r)
 	if x.own != nil && x.own.answer != nil {
 		return remainder, x.answerOwn(sc, r, remainder)

@@ -121,6 +121,13 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 	if s.settings(sc).noBackslash {
 		query = doubleBackslashes(query)
 	}
+	if fields, ok, err := h.prepareQuery(sc, s, query); ok {
+		if err != nil {
+			t, _ := s.GetTransaction().(*tx)
+			return nil, h.e.clientError(ctx, err, t)
+		}
+		return fields, nil
+	}
 	if own := ownAlone(query); own != nil {
 		if own.answer != nil {
 			return nil, nil // its columns are told with its rows
@@ -204,6 +211,9 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	var x *execution
 	done := false
 	if s != nil {
+		if err := s.locksLapsed(); err != nil {
+			return "", err
+		}
 		ctx = s.running.begin(ctx, s, r.query, began).Context
 		defer s.running.end()
 		x = &execution{h: h, ctx: ctx, s: s, c: c, out: newOutput(s, send, h.e.o.ResultBuffer)}
@@ -240,6 +250,9 @@ func (h *handler) over(x *execution, began time.Time, remainder string, err erro
 	x.s.allow()
 	took := time.Since(began)
 	h.e.m.done(x.kind, took)
+	if x.kind == reading && !x.compiled {
+		h.e.m.planned(x.byOwn)
+	}
 	var code int
 	if own, ok := err.(*mysql.SQLError); ok {
 		code = own.Num
@@ -247,7 +260,7 @@ func (h *handler) over(x *execution, began time.Time, remainder string, err erro
 	if x.digest == "" {
 		x.digest = h.e.statements.digest(x.query)
 	}
-	h.e.statements.done(x.digest, took, code, x.repeats, x.compiled)
+	h.e.statements.done(x.digest, took, code, x.repeats, x.compiled, x.byOwn)
 	if own, ok := err.(*mysql.SQLError); ok && x.out.sent && x.tellMidway(own) {
 		return "", nil // as far as it concerns the connection
 	}

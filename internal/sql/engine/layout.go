@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/sqltypes"
@@ -27,6 +28,7 @@ type layout struct {
 	virtual []bool
 	fixed   []bool // CHAR: stored without spaces at the end
 	stored  []bool // in the row's value: all but virtual columns that no index contains
+	query   atomic.Pointer[queryLayout]
 	// virtualIndex: an index contains a virtual column. The engine does not always know the value that it had.
 	virtualIndex bool
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
@@ -155,7 +157,7 @@ func literalNode(ctx *sql.Context, l *expression.Literal) (expr.Node, error) {
 				v = expr.Int(v.RawInt())
 			}
 			s, _ := expr.ToText(nil, v)
-			t.Length = len(s)
+			t.Length = len(strings.TrimPrefix(s, "-")) + 1
 		}
 	}
 	return &expr.Lit{V: v, T: t}, nil

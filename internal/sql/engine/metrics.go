@@ -16,6 +16,7 @@ type Metrics struct {
 	RepeatTime  prometheus.Counter
 	Given       prometheus.Counter
 	InPlace     *prometheus.CounterVec // by shape
+	Planned     *prometheus.CounterVec // by planner
 
 	byKind [control + 1]kindMetrics
 }
@@ -30,6 +31,15 @@ type kindMetrics struct {
 func (m *Metrics) done(k statementKind, took time.Duration) {
 	m.byKind[k].count.Inc()
 	m.byKind[k].latency.Observe(took.Seconds())
+}
+
+// planned counts a statement that reads by its planner.
+func (m *Metrics) planned(own bool) {
+	if own {
+		m.Planned.WithLabelValues("own").Inc()
+	} else {
+		m.Planned.WithLabelValues("other").Inc()
+	}
 }
 
 // NewMetrics makes them.
@@ -51,6 +61,8 @@ func NewMetrics() *Metrics {
 			Help: "Transactions that the client was told to repeat (error 1213)."}),
 		InPlace: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "longitude_sql_counted_in_place_total",
 			Help: "Times a GROUP BY was answered by counting where the rows are, by what it was over."}, []string{"over"}),
+		Planned: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "longitude_sql_planned_total",
+			Help: "Statements that read and had no compiled plan, by the planner that planned them: own, or other."}, []string{"planner"}),
 	}
 	for k := range m.byKind {
 		kind := statementKind(k).String()
@@ -61,5 +73,5 @@ func NewMetrics() *Metrics {
 
 // Collectors lists them for a registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.Connections, m.Statements, m.Errors, m.Latency, m.Repeated, m.RepeatTime, m.Given, m.InPlace}
+	return []prometheus.Collector{m.Connections, m.Statements, m.Errors, m.Latency, m.Repeated, m.RepeatTime, m.Given, m.InPlace, m.Planned}
 }

@@ -26,7 +26,8 @@ import (
 //	N2  A record holds until a time that its node moves on every namedRenew. Another session takes the name only when the
 //	    earliest that its clock says is past that time.
 //	N3  A node that cannot renew records closes the connections of their sessions before the latest that its clock says
-//	    reaches that time.
+//	    reaches that time. A process that stood still may be too late for that, so a statement of a session whose
+//	    time has passed is not executed either.
 //
 // So a session that still has its connection has its locks, and what it sends to the cluster it sends as the only holder. What has
 // been sent to somewhere else may still be on its way: no lock with a lease can prevent that.
@@ -213,6 +214,39 @@ func (s *Session) renewLock(ctx context.Context, key, id string) error {
 	}
 	return err
 }
+
+// locksLapsed is N3 when a statement begins: an error if a lock's time has passed. The connection ends when the client has been told.
+func (s *Session) locksLapsed() error {
+	n := &s.named
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.held) == 0 {
+		return nil
+	}
+	now, err := s.e.o.Clock.Now()
+	for _, h := range n.held {
+		if err != nil || now.Latest >= h.until {
+			if own := s.counted(); own != nil {
+				own.endAfterAnswer()
+			}
+			return mysql.NewSQLError(errSessionKilled, "HY000", "The session was killed: the node could not renew the session's locks (GET_LOCK) "+
+				"in time, so another session may have them now. The statement was not executed")
+		}
+	}
+	return nil
+}
+
+// counted is the session's connection; nil: it is a local session.
+func (s *Session) counted() *countedConn {
+	if s.conn == nil {
+		return nil
+	}
+	c, _ := s.conn.Conn.(*countedConn)
+	return c
+}
+
+// errSessionKilled is ER_SESSION_WAS_KILLED.
+const errSessionKilled = 3169
 
 // dropConnection ends the session's connection.
 func (s *Session) dropConnection() {

@@ -95,10 +95,16 @@ func rewriteStatement(s sqlparser.Statement, written, marked string, err error) 
 		restoreNames(s, written, marked)
 	}
 	v := reflect.ValueOf(&s).Elem()
-	if err := rewriteIn(v); err != nil {
+	if err := (rewriting{expr: rewriteExpr, shapes: true}).in(v); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// rewriting is a way to rewrite a syntax tree.
+type rewriting struct {
+	expr   func(sqlparser.Expr) (sqlparser.Expr, error)
+	shapes bool // also what stands beside expressions, as go-mysql-server's planner needs it
 }
 
 var syntaxExpr = reflect.TypeFor[sqlparser.Expr]()
@@ -139,8 +145,8 @@ func reaches(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// rewriteIn rewrites the expressions that a settable value holds, innermost first.
-func rewriteIn(v reflect.Value) error {
+// in rewrites the expressions that a settable value holds, innermost first.
+func (r rewriting) in(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Interface:
 		if v.IsNil() {
@@ -149,7 +155,7 @@ func rewriteIn(v reflect.Value) error {
 		in := v.Elem()
 		switch in.Kind() {
 		case reflect.Pointer:
-			if err := rewriteIn(in); err != nil {
+			if err := r.in(in); err != nil {
 				return err
 			}
 		case reflect.Struct, reflect.Slice: // a value in an interface cannot be changed in place
@@ -158,14 +164,14 @@ func rewriteIn(v reflect.Value) error {
 			}
 			n := reflect.New(in.Type()).Elem()
 			n.Set(in)
-			if err := rewriteIn(n); err != nil {
+			if err := r.in(n); err != nil {
 				return err
 			}
 			v.Set(n)
 		}
 		if v.Type().Implements(syntaxExpr) {
 			if e, ok := v.Interface().(sqlparser.Expr); ok {
-				n, err := rewriteExpr(e)
+				n, err := r.expr(e)
 				if err != nil {
 					return err
 				}
@@ -178,41 +184,52 @@ func rewriteIn(v reflect.Value) error {
 		if v.IsNil() || !mayHold(v.Type().Elem()) {
 			return nil
 		}
-		return rewriteIn(v.Elem())
+		return r.in(v.Elem())
 	case reflect.Slice, reflect.Array:
 		if !mayHold(v.Type().Elem()) {
 			return nil
 		}
 		for i := range v.Len() {
-			if err := rewriteIn(v.Index(i)); err != nil {
+			if err := r.in(v.Index(i)); err != nil {
 				return err
 			}
 		}
 	case reflect.Struct:
-		if fk, ok := v.Addr().Interface().(*sqlparser.ForeignKeyDefinition); ok {
-			// go-mysql-server refuses this for its own parser only
-			if fk.OnDelete == sqlparser.SetDefault || fk.OnUpdate == sqlparser.SetDefault {
-				return sql.ErrForeignKeySetDefault.New()
+		if r.shapes {
+			if err := shape(v); err != nil {
+				return err
 			}
-		}
-		if c, ok := v.Addr().Interface().(*sqlparser.ColumnType); ok {
-			c.Default = plainLiteral(c.Default)
-			resolveTime(c)
-		}
-		if u, ok := v.Addr().Interface().(*sqlparser.SetOp); ok {
-			nameOrder(u)
-		}
-		if l, ok := v.Addr().Interface().(*sqlparser.Limit); ok {
-			boundLimit(l.Rowcount)
-			boundLimit(l.Offset)
 		}
 		for i := range v.NumField() {
 			if f := v.Field(i); f.CanSet() && mayHold(f.Type()) {
-				if err := rewriteIn(f); err != nil {
+				if err := r.in(f); err != nil {
 					return err
 				}
 			}
 		}
+	}
+	return nil
+}
+
+// shape rewrites what stands beside expressions.
+func shape(v reflect.Value) error {
+	if fk, ok := v.Addr().Interface().(*sqlparser.ForeignKeyDefinition); ok {
+		// go-mysql-server refuses this for its own parser only
+		if fk.OnDelete == sqlparser.SetDefault || fk.OnUpdate == sqlparser.SetDefault {
+			return sql.ErrForeignKeySetDefault.New()
+		}
+	}
+	if c, ok := v.Addr().Interface().(*sqlparser.ColumnType); ok {
+		c.Default = plainLiteral(c.Default)
+		spellDefault(c)
+		resolveTime(c)
+	}
+	if u, ok := v.Addr().Interface().(*sqlparser.SetOp); ok {
+		nameOrder(u)
+	}
+	if l, ok := v.Addr().Interface().(*sqlparser.Limit); ok {
+		boundLimit(l.Rowcount)
+		boundLimit(l.Offset)
 	}
 	return nil
 }

@@ -223,10 +223,15 @@ func (h *handler) refuse(c *mysql.Conn) error {
 	if s := h.e.sessions.of(c); !ok || s != nil && s.GetTransaction() != nil && !h.e.drained.Load() {
 		return nil
 	}
-	own.turn.mu.Lock()
-	defer own.turn.mu.Unlock()
-	own.turn.refused = true
+	own.endAfterAnswer()
 	return mysql.NewSQLError(errServerShutdown, "08S01", shutdownText)
+}
+
+// endAfterAnswer ends the connection when the answer to the present command has been written.
+func (c *countedConn) endAfterAnswer() {
+	c.turn.mu.Lock()
+	defer c.turn.mu.Unlock()
+	c.turn.refused = true
 }
 
 // authenticated makes the connection one that takes commands.

@@ -27,6 +27,7 @@ type statementStats struct {
 	digest  string
 	count   uint64
 	planned uint64 // executed by a plan (compiled)
+	own     uint64 // planned and executed by our own packages (query.go)
 	errors  uint64
 	given   uint64 // errors 1213: transactions that the client has to repeat
 	repeats txn.Repeats
@@ -60,8 +61,9 @@ func (s *statements) digest(query string) string {
 	return text
 }
 
-// done notes the end of a statement of a digest. code is the MySQL error, or 0; planned: it was executed by a plan.
-func (s *statements) done(text string, took time.Duration, code int, r txn.Repeats, planned bool) {
+// done notes the end of a statement of a digest. code is the MySQL error, or 0; planned: it was executed by a plan; own: by the planner
+// of our own.
+func (s *statements) done(text string, took time.Duration, code int, r txn.Repeats, planned, own bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.byText[text]
@@ -78,6 +80,9 @@ func (s *statements) done(text string, took time.Duration, code int, r txn.Repea
 	st.count++
 	if planned {
 		st.planned++
+	}
+	if own {
+		st.own++
 	}
 	if code != 0 {
 		st.errors++
@@ -99,7 +104,7 @@ func statementRows(_ *sql.Context, e *Engine) (out []sql.Row, err error) {
 		s := x.Value.(*statementStats)
 		ms := func(d time.Duration) float64 { return micros(d) / 1000 }
 		out = append(out, sql.Row{uint32(e.o.NodeID), s.digest, s.count, s.planned, s.errors, ms(s.total), ms(s.total) / float64(s.count), ms(s.longest),
-			s.repeats.N, s.repeats.Reasons(), ms(s.repeats.Lost), s.given, s.last.UTC()})
+			s.repeats.N, s.repeats.Reasons(), ms(s.repeats.Lost), s.given, s.last.UTC(), s.own})
 	}
 	return out, nil
 }

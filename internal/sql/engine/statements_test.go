@@ -16,9 +16,9 @@ func TestStatementsAreCountedByDigest(t *testing.T) {
 	r.Add("refresh failed", 2*time.Millisecond)
 	r.Add("uncertain", time.Millisecond)
 	r.Add("refresh failed", time.Millisecond)
-	s.done(s.digest("SELECT a FROM t WHERE id = 1"), 10*time.Millisecond, 0, r, false)
-	s.done(s.digest("SELECT a FROM t WHERE id = 2"), 30*time.Millisecond, 1213, txn.Repeats{}, false)
-	s.done(s.digest("SELECT a FROM t WHERE id = 3"), 20*time.Millisecond, 1064, txn.Repeats{N: 1, Why: map[string]uint64{"uncertain": 1}}, false)
+	s.done(s.digest("SELECT a FROM t WHERE id = 1"), 10*time.Millisecond, 0, r, false, false)
+	s.done(s.digest("SELECT a FROM t WHERE id = 2"), 30*time.Millisecond, 1213, txn.Repeats{}, false, false)
+	s.done(s.digest("SELECT a FROM t WHERE id = 3"), 20*time.Millisecond, 1064, txn.Repeats{N: 1, Why: map[string]uint64{"uncertain": 1}}, false, false)
 	st := s.order.Front().Value.(*statementStats)
 	if st.count != 3 || st.errors != 2 || st.given != 1 || st.total != 60*time.Millisecond || st.longest != 30*time.Millisecond {
 		t.Errorf("%+v", st)
@@ -29,8 +29,8 @@ func TestStatementsAreCountedByDigest(t *testing.T) {
 
 	// Memory is bounded: those used last are kept.
 	for i := range 3 * keepStatements {
-		s.done(s.digest(fmt.Sprintf("SELECT c%d FROM t WHERE id = ?", i)), time.Millisecond, 0, txn.Repeats{}, false)
-		s.done(s.digest("SELECT a FROM t WHERE id = 4"), time.Millisecond, 0, txn.Repeats{}, false)
+		s.done(s.digest(fmt.Sprintf("SELECT c%d FROM t WHERE id = ?", i)), time.Millisecond, 0, txn.Repeats{}, false, false)
+		s.done(s.digest("SELECT a FROM t WHERE id = 4"), time.Millisecond, 0, txn.Repeats{}, false, false)
 	}
 	if len(s.byText) != keepStatements || s.order.Len() != keepStatements || len(s.known) > keepStatements {
 		t.Errorf("%d digests, %d in order, %d texts", len(s.byText), s.order.Len(), len(s.known))

@@ -134,6 +134,10 @@ func (w *storer) into(ctx *sql.Context, e sql.Expression, typ sql.Type, name str
 	case *stored, *expression.AutoIncrement, nil:
 		return e, nil
 	case *expression.Wrapper:
+		if d, ok := e.Unwrap().(*sql.ColumnDefaultValue); ok && d == nil && !nullable {
+			return &stored{child: e, typ: typ, target: expr.Target{Type: t, Name: name, Row: row}, counts: row == 0, ignore: w.ignore,
+				node: &missingDefault{name: name, t: t}, run: w.run}, nil
+		}
 		if e.Unwrap() == nil {
 			return e, nil
 		}
@@ -147,6 +151,23 @@ func (w *storer) into(ctx *sql.Context, e sql.Expression, typ sql.Type, name str
 	}
 	return &stored{child: e, typ: typ, source: source, target: expr.Target{Type: t, Name: name, Row: row}, counts: row == 0,
 		update: w.update && !nullable, ignore: w.ignore, run: w.run}, nil
+}
+
+// missingDefault is DEFAULT for a column that has none and takes no NULL.
+type missingDefault struct {
+	name string
+	t    expr.Type
+}
+
+// Type implements expr.Node.
+func (m *missingDefault) Type() expr.Type { return m.t }
+
+// Eval implements expr.Node.
+func (m *missingDefault) Eval(env *expr.Env) (expr.Value, error) {
+	if err := env.StrictOrWarn(1364, "HY000", "Field '%s' doesn't have a default value", m.name); err != nil {
+		return expr.Null, err
+	}
+	return expr.ImplicitDefault(m.t), nil
 }
 
 func (w *storer) below(ctx *sql.Context, e sql.Expression, typ sql.Type, name string, nullable bool, row int) (sql.Expression, error) {
@@ -308,7 +329,7 @@ func (w *storer) source(ctx *sql.Context, n sql.Node, schema sql.Schema) (out sq
 			}
 		case values != nil:
 			for row, t := range tuples {
-				if t[g.Index()], err = w.into(ctx, t[g.Index()], col.Type, col.Name, col.Nullable, nil, row+1); err != nil {
+				if t[g.Index()], err = w.into(ctx, t[g.Index()], col.Type, col.Name, col.Nullable || col.AutoIncrement, nil, row+1); err != nil {
 					return nil, false, err
 				}
 			}

@@ -127,7 +127,8 @@ var systemTables = []*systemTable{
 		{"index_name", textType}, {"quarantined", textType}}, rows: rangeRows},
 	{name: "statements", columns: []systemColumn{{"node_id", types.Uint32}, {"digest_text", textType}, {"executions", types.Uint64}, {"compiled", types.Uint64}, {"errors", types.Uint64},
 		{"total_ms", types.Float64}, {"mean_ms", types.Float64}, {"max_ms", types.Float64}, {"retries", types.Uint64}, {"retry_reasons", textType},
-		{"retry_ms", types.Float64}, {"deadlocks", types.Uint64}, {"last_seen", types.DatetimeMaxPrecision}}, rows: statementRows},
+		{"retry_ms", types.Float64}, {"deadlocks", types.Uint64}, {"last_seen", types.DatetimeMaxPrecision},
+		{"own_planner", types.Uint64}}, rows: statementRows},
 	{name: "transactions", columns: transactionColumns, rows: transactionRows},
 }
 

@@ -49,6 +49,9 @@ func addVariables() {
 		Name: compiledVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemBoolType(compiledVariable), Default: int8(1),
 	}, &sql.MysqlSystemVariable{
+		Name: ownPlannerVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemBoolType(ownPlannerVariable), Default: int8(1),
+	}, &sql.MysqlSystemVariable{
 		Name: inPlaceVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemBoolType(inPlaceVariable), Default: int8(1),
 	}})

@@ -24,6 +24,9 @@ func Truth(env *Env, v Value) (is, known bool, err error) {
 		return v.RawFloat() != 0, true, nil
 	case KindDecimal:
 		return !v.RawDecimal().IsZero(), true, nil
+	case KindJSON: // a document is compared with the document 0: null, false and {} are true
+		o, _, err := compareJSON(env, v, Int(0))
+		return o != 0, true, err
 	}
 	f, err := ToFloat(env, v)
 	return f != 0, true, err

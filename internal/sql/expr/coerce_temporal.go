@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -306,7 +307,8 @@ func temporalToText(v Value) string {
 	return string(b)
 }
 
-// temporalConstant is a constant text that is compared with a date: it is read as one, and it is an error if it is none.
+// temporalConstant is a constant text that is compared with a date: it is read as one, and it is an error if it is none (1525; 1292 in
+// a change in strict mode).
 type temporalConstant struct {
 	Node
 	name string // the type of the other side, as the error names it
@@ -326,6 +328,10 @@ func (c *temporalConstant) Eval(env *Env) (Value, error) {
 	}
 	r := temporal.ParseDateTime(v.s, env.storeMode()).ToZone(env.zone())
 	if !r.OK() {
+		env.Warning(1292, "Truncated incorrect %s value: '%s'", strings.ToLower(c.name), clip(v.s)) // what a strict change fails with
+		if err := env.Failed(); err != nil {
+			return Null, err
+		}
 		return Null, Errorf(1525, "HY000", "Incorrect %s value: '%s'", c.name, clip(v.s))
 	}
 	if r.Faults != 0 {

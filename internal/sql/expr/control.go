@@ -9,6 +9,7 @@ func init() {
 		&Func{Name: "coalesce", Min: 1, Max: -1, Resolve: resolveCoalesce},
 		&Func{Name: "nullif", Min: 2, Max: 2, Resolve: resolveNullif},
 		&Func{Name: "as", Min: 1, Max: 1, Resolve: resolveAs},
+		&Func{Name: "store as", Min: 1, Max: 1, Resolve: resolveAssign},
 		&Func{Name: "case", Min: 2, Max: -1, Resolve: resolveCase},
 	)
 }
@@ -74,21 +75,16 @@ func Union(operation string, ts ...Type) (Type, error) {
 	case number && !date && !clock && !text && !json && !other:
 		switch {
 		case float:
-			if same && known[0].Name == FloatType {
-				return known[0], nil
+			if same && (known[0].Name == FloatType || sameScale(known)) {
+				t := known[0]
+				t.Coerc = Numeric
+				return t, nil
 			}
 			return TFloat, nil
-		case decimal, signed && unsigned && widest(known) == BigInt:
+		case decimal:
 			return TDecimal(whole+scale, scale), nil
 		}
-		t := known[0]
-		if !same || t.Name == BitType || t.Name == YearType && len(known) > 1 {
-			t = TInt
-			t.Name = widest(known)
-			t.Unsigned = unsigned && !signed
-		}
-		t.Coerc, t.Zerofill, t.Elements = Numeric, false, nil
-		return t, nil
+		return unionOfIntegers(known, signed && unsigned, length), nil
 	case same && len(known) == 1 && known[0].IsString():
 		return known[0], nil
 	}
@@ -109,6 +105,55 @@ func Union(operation string, ts ...Type) (Type, error) {
 		return Type{}, err
 	}
 	return TText(textLength(known), coll, coerc), nil
+}
+
+func sameScale(ts []Type) bool {
+	for _, t := range ts {
+		if t.Scale != ts[0].Scale {
+			return false
+		}
+	}
+	return true
+}
+
+// unionOfIntegers is the type that integers have together: the widest; the next wider one if signs are mixed and the widest is unsigned
+// (MySQL: Item::aggregate_type); after BIGINT comes DECIMAL. length is the greatest of their lengths.
+func unionOfIntegers(ts []Type, mixed bool, length int) Type {
+	if len(ts) == 1 || ts[0].Name == YearType && allNamed(ts, YearType) || ts[0].Name == BitType && allNamed(ts, BitType) {
+		t := ts[0]
+		t.Coerc, t.Length = Numeric, length
+		return t
+	}
+	name := widest(ts)
+	if mixed {
+		for _, t := range ts {
+			if !(t.Unsigned && t.Name == name) && t.Name != BitType {
+				continue
+			}
+			if name == BigInt {
+				digits := 0
+				for _, t := range ts {
+					p, _ := t.Digits()
+					digits = max(digits, p)
+				}
+				return TDecimal(digits, 0)
+			}
+			name++
+			break
+		}
+	}
+	t := TInt
+	t.Name, t.Unsigned, t.Length = name, !mixed && (ts[0].Kind() == KindUint || ts[0].Kind() == KindBit), length
+	return t
+}
+
+func allNamed(ts []Type, name Name) bool {
+	for _, t := range ts {
+		if t.Name != name {
+			return false
+		}
+	}
+	return true
 }
 
 // widest is the name of the integer type that holds all of them.
@@ -198,13 +243,27 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 	}
 }
 
+// branchTruth is the condition of IF and CASE WHEN: of a JSON document its number decides, false and null being 0; elsewhere a document is
+// compared with the document 0.
+func branchTruth(env *Env, n Node) (is, known bool, err error) {
+	v, err := n.Eval(env)
+	if err != nil || v.kind != KindJSON {
+		if err != nil {
+			return false, false, err
+		}
+		return Truth(env, v)
+	}
+	f, err := jsonToFloat(env, v)
+	return f != 0, true, err
+}
+
 func resolveIf(c *Call) (err error) {
 	if c.T, err = Union("if", c.ArgType(1), c.ArgType(2)); err != nil {
 		return err
 	}
 	conv := convertTo(c.T)
 	c.Fn = func(env *Env, c *Call) (Value, error) {
-		is, _, err := truthOf(env, c.Args[0])
+		is, _, err := branchTruth(env, c.Args[0])
 		if err != nil {
 			return Null, err
 		}
@@ -290,7 +349,7 @@ func resolveCase(c *Call) error {
 		results = append(results, args[2*i+1].Type())
 		if operand == nil {
 			tests[i] = func(env *Env) (three, error) {
-				is, _, err := truthOf(env, when)
+				is, _, err := branchTruth(env, when)
 				if is {
 					return yes, err
 				}
@@ -336,16 +395,58 @@ func resolveCase(c *Call) error {
 	return nil
 }
 
-// resolveAs makes a value one of the type that Extra names, without CAST's rules: what a column of UNION does with its parts.
+// resolveAs makes a value one of the type that Extra names, without CAST's rules: what a column of UNION does with its parts. Unlike the
+// result of IF and CASE it has the digits of the type after the point, no more and no fewer.
 func resolveAs(c *Call) error {
 	c.T = c.Extra.(Type)
 	conv := convertTo(c.T)
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		v, err := c.Args[0].Eval(env)
-		if err != nil {
+		if err == nil {
+			v, err = conv(env, v)
+		}
+		switch {
+		case err != nil:
+			return Null, err
+		case v.kind == KindDecimal:
+			if d := v.RawDecimal(); v.scale > 0 || int(d.Exponent) != -c.T.Scale {
+				return Decimal(rescale(d, c.T.Scale)), nil
+			}
+		case v.IsSingle() && c.T.Name == DoubleType:
+			return Float(v.RawFloat()), nil
+		}
+		return v, nil
+	}
+	return nil
+}
+
+// DistinctTarget is a column of a table without duplicates.
+type DistinctTarget struct{ Target }
+
+// resolveAssign makes a value what a column that Extra names (a Target) would hold if the value was stored in it in the session's mode: a
+// recursive query does so with the rows of its steps (error 1406, 1264, 1366 in strict mode). Where Extra is a DistinctTarget the table drops
+// duplicates: MySQL calls a text that is too long truncated (1265) then.
+func resolveAssign(c *Call) error {
+	target, ok := c.Extra.(Target)
+	if !ok {
+		target = c.Extra.(DistinctTarget).Target
+	}
+	distinct := !ok
+	c.T = target.Type
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		v, err := c.Args[0].Eval(env)
+		if err != nil || v.IsNull() {
 			return Null, err
 		}
-		return conv(env, v)
+		storing := *env
+		storing.Change, storing.Ignore, storing.failed = true, false, nil
+		if v, err = Assign(&storing, v, &target); err == nil {
+			err = storing.Failed()
+		}
+		if failed, is := err.(*Error); is && distinct && failed.Code == 1406 {
+			err = Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
+		}
+		return v, err
 	}
 	return nil
 }

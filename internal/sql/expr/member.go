@@ -3,8 +3,7 @@ package expr
 import (
 	"encoding/binary"
 	"math"
-
-	"github.com/cockroachdb/apd/v3"
+	"slices"
 )
 
 // Membership says whether an expression, or a row of expressions, is among the rows of a subquery: x IN (SELECT …). Rows are
@@ -48,39 +47,69 @@ type Members struct {
 	nulls [][]Value // rows with a NULL, or of which no key can be made
 	all   [][]Value // all rows of several columns, for a left side with a NULL
 	any   bool      // there are rows
+	null  bool      // one of a single column is NULL
+}
+
+// NewMembers is a set without rows.
+func (m *Membership) NewMembers() *Members { return &Members{keys: map[string]struct{}{}} }
+
+// Add adds a row, of which it keeps no memory; kept: the set takes about as much memory more as the row.
+func (m *Membership) Add(env *Env, to *Members, row []Value) (kept bool, err error) {
+	to.any = true
+	null := false
+	for _, v := range row {
+		null = null || v.IsNull()
+	}
+	if len(row) > 1 {
+		row = slices.Clone(row)
+		to.all = append(to.all, row)
+		kept = true
+	}
+	if !null {
+		var few [64]byte
+		k, ok, err := m.appendKey(env, few[:0], row)
+		if err != nil {
+			return kept, err
+		}
+		if ok {
+			if _, there := to.keys[string(k)]; !there {
+				to.keys[string(k)] = struct{}{}
+				kept = true
+			}
+			return kept, nil
+		}
+	}
+	if len(row) == 1 {
+		if null && to.null {
+			return kept, nil // one NULL is as good as many
+		}
+		to.null = to.null || null
+		row = slices.Clone(row)
+	}
+	to.nulls = append(to.nulls, row)
+	return true, nil
 }
 
 // Gather prepares rows.
 func (m *Membership) Gather(env *Env, rows [][]Value) (*Members, error) {
-	out := &Members{keys: make(map[string]struct{}, len(rows)), any: len(rows) > 0}
+	out := m.NewMembers()
 	for i, row := range rows {
 		if i&1023 == 1023 {
 			if err := env.Poll(); err != nil {
 				return nil, err
 			}
 		}
-		null := false
-		for _, v := range row {
-			null = null || v.IsNull()
-		}
-		if len(row) > 1 {
-			out.all = append(out.all, row)
-		}
-		if null {
-			out.nulls = append(out.nulls, row)
-			continue
-		}
-		k, ok, err := m.key(env, row)
-		if err != nil {
+		if _, err := m.Add(env, out, row); err != nil {
 			return nil, err
 		}
-		if !ok {
-			out.nulls = append(out.nulls, row)
-			continue
-		}
-		out.keys[k] = struct{}{}
 	}
 	return out, nil
+}
+
+// Compare says whether a row of values of the left side is equal to a row: 1, 0, or NULL.
+func (m *Membership) Compare(env *Env, left, row []Value) (Value, error) {
+	is, err := m.equal(env, left, row)
+	return is.value(), err
 }
 
 // Among says whether the left side is among the rows: 1, 0, or NULL if that depends on a NULL.
@@ -88,7 +117,8 @@ func (m *Membership) Among(env *Env, rows *Members) (Value, error) {
 	if !rows.any {
 		return False, nil
 	}
-	left := make([]Value, len(m.left))
+	var few [4]Value
+	left := append(few[:0], make([]Value, len(m.left))...)
 	null := false
 	for i, n := range m.left {
 		v, err := n.Eval(env)
@@ -103,14 +133,15 @@ func (m *Membership) Among(env *Env, rows *Members) (Value, error) {
 	}
 	out := no
 	if !null {
-		k, ok, err := m.key(env, left)
+		var few [64]byte
+		k, ok, err := m.appendKey(env, few[:0], left)
 		if err != nil {
 			return Null, err
 		}
 		if !ok && len(rows.keys) > 0 {
 			return Null, nil // it cannot be brought to what the rows are
 		}
-		if _, found := rows.keys[k]; found {
+		if _, found := rows.keys[string(k)]; found {
 			return True, nil
 		}
 	}
@@ -150,64 +181,62 @@ func (m *Membership) equal(env *Env, a, b []Value) (three, error) {
 	return out, nil
 }
 
-func (m *Membership) key(env *Env, row []Value) (string, bool, error) {
+// appendKey appends the key of a row without NULLs: it is the same for two rows iff they are equal. !ok: it has none.
+func (m *Membership) appendKey(env *Env, dst []byte, row []Value) ([]byte, bool, error) {
 	if len(row) == 1 {
-		return m.how[0].key(env, row[0])
+		return m.how[0].appendKey(env, dst, row[0])
 	}
-	var out []byte
 	for i, v := range row {
-		k, ok, err := m.how[i].key(env, v)
-		if err != nil || !ok {
-			return "", false, err
+		at := len(dst)
+		var ok bool
+		var err error
+		if dst, ok, err = m.how[i].appendKey(env, append(dst, 0, 0, 0, 0), v); err != nil || !ok {
+			return dst, false, err
 		}
-		out = append(binary.AppendUvarint(out, uint64(len(k))), k...)
+		binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 	}
-	return string(out), true, nil
+	return dst, true, nil
 }
 
-// key is the same for two values iff they are equal in this comparison; !ok: the class has no keys, or the value is none of it.
-func (c comparison) key(env *Env, v Value) (string, bool, error) {
-	var b [9]byte
+// appendKey appends the key of a value, not NULL: it is the same for two values iff they are equal in this comparison. !ok: the class
+// has no keys, or the value is none of it. Of a value that is no date, where dates are compared, the key is that of the zero date.
+func (c comparison) appendKey(env *Env, dst []byte, v Value) ([]byte, bool, error) {
 	switch c.class {
 	case asText:
 		s, err := ToText(env, v)
-		return sortKey(c.collation, s), true, err
+		if err != nil {
+			return dst, false, err
+		}
+		return orderBy(c.collation).AppendKey(dst, s), true, nil
 	case asBytes:
 		s, err := ToText(env, v)
-		return s, true, err
+		return append(dst, s...), true, err
 	case asInt:
 		n, unsigned, err := ToInt(env, v)
+		big := byte(0)
 		if unsigned && n < 0 {
-			b[0] = 1
+			big = 1
 		}
-		binary.BigEndian.PutUint64(b[1:], uint64(n))
-		return string(b[:]), true, err
+		return binary.BigEndian.AppendUint64(append(dst, big), uint64(n)), true, err
 	case asDecimal:
 		d, err := ToDecimal(env, v)
 		if err != nil {
-			return "", false, err
+			return dst, false, err
 		}
-		var r apd.Decimal
-		r.Reduce(d)
-		if r.IsZero() {
-			return "0", true, nil
-		}
-		return r.Text('E'), true, nil
+		return appendDecimal(dst, d), true, nil
 	case asFloat:
 		f, err := ToFloat(env, v)
 		if f == 0 {
-			f = 0
+			f = 0 // the two zeros are one number
 		}
-		binary.BigEndian.PutUint64(b[1:], math.Float64bits(f+0))
-		return string(b[:]), true, err
+		return binary.BigEndian.AppendUint64(dst, math.Float64bits(f)), true, err
 	case asDatetime, asTime:
 		to := ToDatetime
 		if c.class == asTime {
 			to = ToTime
 		}
 		n, ok, err := to(env, v)
-		binary.BigEndian.PutUint64(b[1:], uint64(n))
-		return string(b[:]), ok, err
+		return binary.BigEndian.AppendUint64(dst, uint64(n)), ok, err
 	}
-	return "", false, nil
+	return dst, false, nil
 }

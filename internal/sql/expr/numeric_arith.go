@@ -45,7 +45,7 @@ const (
 // arithmeticOf is what values of a type are calculated with: times without fraction and bits as integers, texts as doubles.
 func arithmeticOf(t Type) arithmetic {
 	switch t.Kind() {
-	case KindNull, KindInt, KindUint, KindBit:
+	case KindInt, KindUint, KindBit:
 		return withInt
 	case KindDecimal:
 		return withDecimal
@@ -112,7 +112,7 @@ func resolveArith(op operator) func(*Call) error {
 		switch how {
 		case withInt:
 			unsigned := (isUnsigned(a) || isUnsigned(b) && op != opMod) && !(op == opSub && arithForm(c).SignedDifference)
-			c.T = intType(unsigned)
+			c.T = wideInt(unsigned, arithSpec(op, specOf(a), specOf(b), 0).Precision)
 			c.Fn = strict2(func(env *Env, c *Call, x, y Value) (Value, error) { return intArith(env, c, op, x, y, unsigned) })
 		case withDecimal:
 			increment := arithForm(c).DivPrecision
@@ -124,6 +124,16 @@ func resolveArith(op operator) func(*Call) error {
 		}
 		return nil
 	}
+}
+
+// wideInt is an integer of so many digits.
+func wideInt(unsigned bool, digits int) Type {
+	t := intType(unsigned)
+	t.Length = min(digits, 20)
+	if !unsigned {
+		t.Length++
+	}
+	return t
 }
 
 func arithSpec(op operator, a, b number.Spec, increment int) number.Spec {
@@ -326,7 +336,7 @@ func resolveNeg(c *Call) error {
 	t := numericType(c.Args[0])
 	switch how := arithmeticOf(t); {
 	case how == withInt && !negatedConstantIsWide(c.Args[0]):
-		c.T = TInt
+		c.T = wideInt(false, specOf(t).Precision)
 		c.Fn = strict1(func(env *Env, c *Call, v Value) (Value, error) {
 			i, err := integer(env, v)
 			if err != nil {

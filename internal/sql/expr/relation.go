@@ -51,7 +51,8 @@ func (t three) not() three {
 // equality compares two expressions, which may be rows, for being equal.
 type equality struct {
 	left, right []Node
-	cmp         []compareFn
+	how         []comparison
+	cmp         []compareFn // those of how
 }
 
 // newEquality makes the comparison of two expressions or two rows of the same width.
@@ -70,6 +71,7 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 				return nil, err
 			}
 			e.left, e.right, e.cmp = append(e.left, inner.left...), append(e.right, inner.right...), append(e.cmp, inner.cmp...)
+			e.how = append(e.how, inner.how...)
 			continue
 		}
 		pair := temporalNumbers(left[i], right[i])
@@ -78,7 +80,7 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 			return nil, err
 		}
 		pair = temporalConstants(operation, c.class, pair...)
-		e.left, e.right, e.cmp = append(e.left, pair[0]), append(e.right, pair[1]), append(e.cmp, c.fn())
+		e.left, e.right, e.cmp, e.how = append(e.left, pair[0]), append(e.right, pair[1]), append(e.cmp, c.fn()), append(e.how, c)
 	}
 	return e, nil
 }
@@ -157,32 +159,38 @@ func resolveNullSafe(c *Call) error {
 	}
 	c.T = TBool
 	c.Fn = func(env *Env, _ *Call) (Value, error) {
-		for i, cmp := range e.cmp {
-			a, err := e.left[i].Eval(env)
-			if err != nil {
-				return Null, err
-			}
-			b, err := e.right[i].Eval(env)
-			if err != nil {
-				return Null, err
-			}
-			if a.IsNull() || b.IsNull() {
-				if a.IsNull() != b.IsNull() {
-					return False, nil
-				}
-				continue
-			}
-			o, unk, err := cmp(env, a, b)
-			if err != nil {
-				return Null, err
-			}
-			if unk || o != 0 {
-				return False, nil
-			}
+		is, err := e.nullSafe(env)
+		if err != nil {
+			return Null, err
 		}
-		return True, nil
+		return Bool(is), nil
 	}
 	return nil
+}
+
+// nullSafe says whether the two are equal, NULL being equal to NULL.
+func (e *equality) nullSafe(env *Env) (bool, error) {
+	for i, cmp := range e.cmp {
+		a, err := e.left[i].Eval(env)
+		if err != nil {
+			return false, err
+		}
+		b, err := e.right[i].Eval(env)
+		if err != nil {
+			return false, err
+		}
+		if a.IsNull() || b.IsNull() {
+			if a.IsNull() != b.IsNull() {
+				return false, nil
+			}
+			continue
+		}
+		o, unk, err := cmp(env, a, b)
+		if err != nil || unk || o != 0 {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // resolveOrder makes <, <=, > and >=. Rows are compared part by part: the first that differs decides, NULL before it makes
@@ -283,15 +291,25 @@ func resolveIn(negated bool) func(*Call) error {
 			allText = allText && (a.Type().IsString() || a.Type().Name == NullType)
 		}
 		_, row := left.(*Tuple)
+		if err := inCollation(c.Args); err != nil && !row {
+			return err
+		}
 		if allText && !row {
-			how, err := compareAs(c.Name, c.Args...)
+			how, err := compareAs(" IN ", c.Args...)
 			if err != nil {
 				return err
 			}
 			return resolveTextIn(c, how, negated)
 		}
+		operation := c.Name
+		switch {
+		case len(c.Args) == 2:
+			operation = "="
+		case row:
+			operation = rowsIn
+		}
 		for _, a := range c.Args[1:] {
-			e, err := newEquality(c.Name, left, a)
+			e, err := newEquality(operation, left, a)
 			if err != nil {
 				return err
 			}
@@ -325,6 +343,26 @@ func resolveIn(negated bool) func(*Call) error {
 		}
 		return nil
 	}
+}
+
+// rowsIn names the comparison of a row with several rows: where their texts have different collations the characters decide.
+const rowsIn = "row in"
+
+// inCollation is the error of IN among texts that have no collation together, numbers and NULLs beside them counted in.
+func inCollation(args []Node) error {
+	var types []Type
+	for _, a := range args {
+		types = append(types, a.Type())
+	}
+	if !types[0].IsString() {
+		return nil
+	}
+	operation := " IN "
+	if len(types) == 2 {
+		operation = "="
+	}
+	_, err := together(operation, types...)
+	return err
 }
 
 // resolveTextIn is IN among texts. A list of constants becomes a set of sort keys.

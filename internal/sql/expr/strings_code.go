@@ -25,6 +25,8 @@ func init() {
 		&Func{Name: "from_base64", Min: 1, Max: 1, Resolve: resolveTyped(TBytes(-1), one(evalFromBase64))},
 		&Func{Name: "soundex", Min: 1, Max: 1, Resolve: resolveText(one(evalSoundex), unknownLength)},
 		&Func{Name: "sounds like", Min: 2, Max: 2, Resolve: resolveTyped(TBool, evalSoundsLike)},
+		&Func{Name: "format_bytes", Min: 1, Max: 1, Resolve: resolveTyped(ascii(17), evalUnits(byteUnits))},
+		&Func{Name: "format_pico_time", Min: 1, Max: 1, Resolve: resolveTyped(ascii(17), evalUnits(timeUnits))},
 		&Func{Name: "format", Min: 2, Max: 3, Resolve: resolveTyped(ascii(-1), evalFormat)},
 	)
 }

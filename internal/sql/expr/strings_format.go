@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -111,4 +112,45 @@ func (f numberForm) grouped(s string) string {
 		out += f.point + fraction
 	}
 	return out
+}
+
+// unit is a unit of FORMAT_BYTES and FORMAT_PICO_TIME, as many of the smallest one.
+type unit struct {
+	size float64
+	name string
+}
+
+var (
+	byteUnits = []unit{{1 << 60, "EiB"}, {1 << 50, "PiB"}, {1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "bytes"}}
+	timeUnits = []unit{{86400e12, "d"}, {3600e12, "h"}, {60e12, "min"}, {1e12, "s"}, {1e9, "ms"}, {1e6, "us"}, {1e3, "ns"}, {1, "ps"}}
+)
+
+// evalUnits writes a number in the largest unit of which there is one: with two decimals, but for the smallest unit, which is whole.
+func evalUnits(units []unit) func(*Env, *Call) (Value, error) {
+	return func(env *Env, c *Call) (Value, error) {
+		v, err := c.Arg(env, 0)
+		if err != nil || v.IsNull() {
+			return Null, err
+		}
+		f, err := ToFloat(env, v)
+		if err != nil {
+			return Null, err
+		}
+		for _, u := range units[:len(units)-1] {
+			if math.Abs(f) < u.size {
+				continue
+			}
+			n := f / u.size
+			if math.Abs(n) >= 100_000 {
+				return c.text(fmt.Sprintf("%.2e %s", n, u.name)), nil
+			}
+			return c.text(fmt.Sprintf("%.2f %s", n, u.name)), nil
+		}
+		least := units[len(units)-1].name
+		width := 4
+		if least == "ps" {
+			width = 3
+		}
+		return c.text(fmt.Sprintf("%*d %s", width, int64(f), least)), nil
+	}
 }

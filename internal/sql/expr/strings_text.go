@@ -133,12 +133,9 @@ func resolveField(c *Call) error {
 	var cmp compareFn
 	switch {
 	case text:
-		id, coerc, err := aggregate(c.Name, types...)
+		id, _, err := aggregate(c.Name, types...) // of texts with different collations the characters decide
 		if err != nil {
 			return err
-		}
-		if coerc == NoneCoerc {
-			return illegalMix(c.Name, types...)
 		}
 		cmp = comparison{class: asText, collation: id}.fn()
 	case whole:

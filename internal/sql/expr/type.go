@@ -44,13 +44,13 @@ const (
 type Coercibility uint8
 
 const (
-	Explicit  Coercibility = iota // COLLATE
-	NoneCoerc                     // a concatenation of texts with different collations
-	Implicit                      // a column, a parameter or variable of a procedure
-	SysConst                      // USER(), VERSION()
-	Coercible                     // a literal
-	Numeric                       // a number or date made to text
-	Ignorable                     // NULL
+	Explicit  Coercibility = 0 // COLLATE
+	Implicit  Coercibility = 2 // a column, a parameter or variable of a procedure
+	SysConst  Coercibility = 3 // USER(), VERSION()
+	Coercible Coercibility = 4 // a literal
+	Numeric   Coercibility = 5 // a number or date made to text
+	Ignorable Coercibility = 6 // NULL
+	NoneCoerc Coercibility = 7 // a concatenation of texts with different collations
 )
 
 // Type is the type of an expression or of a column.
@@ -150,6 +150,12 @@ func (t Type) Digits() (precision, scale int) {
 	case IntType:
 		return 10, 0
 	case BigInt, BitType:
+		if t.Name == BigInt && t.Length > 0 { // an expression is as wide as it is shown, with its sign
+			if t.Unsigned {
+				return t.Length, 0
+			}
+			return max(t.Length-1, 1), 0
+		}
 		if t.Unsigned || t.Name == BitType {
 			return 20, 0
 		}

@@ -52,6 +52,9 @@ type Span struct {
 	Equal     []expr.Node
 	NullSafe  []bool // by column of Equal: NULL is equal to NULL (<=>, IS NULL). nil: of none
 	Low, High *Bound
+	// Prefix, if not nil: the next column is a text that begins with this one under the column's collation (LIKE 'abc%'). There are no
+	// bounds then. What is found may be more.
+	Prefix expr.Node
 }
 
 // Bound is one end of a span.

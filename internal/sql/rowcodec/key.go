@@ -70,6 +70,17 @@ func AppendKey(dst []byte, c *Column, d Datum) ([]byte, error) {
 	return dst, fmt.Errorf("no key for kind %s", d.Kind)
 }
 
+// AppendKeyBeginning appends what the keys begin with of all values of a Text or Bytes column that begin with some bytes; of one with a
+// SortKey, whose sort keys begin with them.
+func AppendKeyBeginning(dst []byte, c *Column, begin []byte) []byte {
+	dst = append(dst, markValue)
+	if c.Kind == Text && c.SortKey != nil {
+		return append(dst, begin...)
+	}
+	dst = appendBytes(dst, begin)
+	return dst[:len(dst)-2] // without its end
+}
+
 // DecodeKey takes one column off a key. For a lossy column the datum is only NULL or not; its value is elsewhere (C3).
 func DecodeKey(key []byte, c *Column) (Datum, []byte, error) {
 	if len(key) == 0 {

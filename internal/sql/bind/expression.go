@@ -1,0 +1,375 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/rel"
+)
+
+// scalar binds an expression of one value.
+func (b *binder) scalar(e sqlparser.Expr, s *scope) (expr.Node, error) {
+	n, err := b.expression(e, s)
+	if err != nil {
+		return nil, err
+	}
+	if _, row := n.(*expr.Tuple); row {
+		return nil, operandColumns(1)
+	}
+	return keep(n), nil
+}
+
+// operand binds an expression that may be a row.
+func (b *binder) operand(e sqlparser.Expr, s *scope) (expr.Node, error) {
+	n, err := b.expression(e, s)
+	if err != nil {
+		return nil, err
+	}
+	return keep(n), nil
+}
+
+// expression binds an expression.
+func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
+	switch e := e.(type) {
+	case *sqlparser.ColName:
+		return b.columnRef(e, s)
+	case *sqlparser.SQLVal:
+		return b.literal(e)
+	case *sqlparser.ParenExpr:
+		return b.expression(e.Expr, s)
+	case *sqlparser.NullVal:
+		return &expr.Lit{T: expr.TNull}, nil
+	case sqlparser.BoolVal:
+		return &expr.Lit{V: expr.Bool(bool(e)), T: expr.TBool}, nil
+	}
+	if k := b.matchKey(e, s, false); k != nil {
+		return b.ref(k.out), nil
+	}
+	switch e := e.(type) {
+	case *sqlparser.ComparisonExpr:
+		return b.comparison(e, s)
+	case *sqlparser.AndExpr:
+		return b.logic("and", s, e.Left, e.Right)
+	case *sqlparser.OrExpr:
+		return b.logic("or", s, e.Left, e.Right)
+	case *sqlparser.XorExpr:
+		return b.callOf("xor", nil, s, e.Left, e.Right)
+	case *sqlparser.NotExpr:
+		if x, ok := inParens(e.Expr).(*sqlparser.ExistsExpr); ok {
+			return b.existsExpr(x, true, s)
+		}
+		return b.callOf("not", nil, s, e.Expr)
+	case *sqlparser.IsExpr:
+		return b.callOf(strings.ToLower(e.Operator), nil, s, e.Expr)
+	case *sqlparser.RangeCond:
+		return b.callOf(strings.ToLower(e.Operator), nil, s, e.Left, e.From, e.To)
+	case *sqlparser.BinaryExpr:
+		return b.binary(e, s)
+	case *sqlparser.UnaryExpr:
+		return b.unary(e, s)
+	case *sqlparser.FuncExpr:
+		return b.function(e, s)
+	case *sqlparser.CaseExpr:
+		return b.caseExpr(e, s)
+	case sqlparser.ValTuple:
+		return b.row(sqlparser.Exprs(e), s)
+	case *sqlparser.Subquery:
+		return b.scalarSubquery(e, s)
+	case *sqlparser.ExistsExpr:
+		return b.existsExpr(e, false, s)
+	case *sqlparser.GroupConcatExpr:
+		return b.groupConcat(e, s)
+	case *sqlparser.IntervalExpr:
+		return nil, expr.Errorf(1064, "42000", "You have an error in your SQL syntax near 'INTERVAL'")
+	case *sqlparser.Default:
+		return nil, unsupported("DEFAULT")
+	}
+	return b.syntaxCall(e, s)
+}
+
+// row is (a, b).
+func (b *binder) row(es sqlparser.Exprs, s *scope) (expr.Node, error) {
+	out := &expr.Tuple{Nodes: make([]expr.Node, len(es))}
+	for i, e := range es {
+		n, err := b.operand(e, s)
+		if err != nil {
+			return nil, err
+		}
+		out.Nodes[i] = n
+	}
+	if len(es) == 1 {
+		return out.Nodes[0], nil
+	}
+	return out, nil
+}
+
+// rowTakers are the calls whose arguments may be rows.
+var rowTakers = map[string]bool{"=": true, "<>": true, "!=": true, "<=>": true, "<": true, "<=": true, ">": true, ">=": true, "in": true,
+	"not in": true}
+
+// call makes a call of a function or operator that package expr knows. Arguments that are constants while the call is not are
+// calculated once.
+func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, error) {
+	if !rowTakers[name] {
+		for _, a := range args {
+			if _, row := a.(*expr.Tuple); row {
+				return nil, operandColumns(1)
+			}
+		}
+	}
+	constant := true
+	for _, a := range args {
+		if !expr.IsConst(a) {
+			constant = false
+			break
+		}
+	}
+	for i, a := range args {
+		if constant {
+			args[i] = withoutOnce(a)
+		} else {
+			args[i] = keep(a)
+		}
+	}
+	text := ""
+	if namedInErrors[name] {
+		text = b.callText(name, args)
+	}
+	return expr.Build(name, text, extra, args...)
+}
+
+// callOf is call for arguments that are not bound yet.
+func (b *binder) callOf(name string, extra any, s *scope, args ...sqlparser.Expr) (expr.Node, error) {
+	nodes := make([]expr.Node, len(args))
+	for i, a := range args {
+		n, err := b.expression(a, s)
+		if err != nil {
+			return nil, err
+		}
+		nodes[i] = n
+	}
+	return b.call(name, extra, nodes...)
+}
+
+// logic is AND or OR; a chain of them becomes one call.
+func (b *binder) logic(name string, s *scope, left, right sqlparser.Expr) (expr.Node, error) {
+	var nodes []expr.Node
+	var add func(e sqlparser.Expr) error
+	add = func(e sqlparser.Expr) error {
+		var l, r sqlparser.Expr
+		switch e := inParens(e).(type) {
+		case *sqlparser.AndExpr:
+			if name == "and" {
+				l, r = e.Left, e.Right
+			}
+		case *sqlparser.OrExpr:
+			if name == "or" {
+				l, r = e.Left, e.Right
+			}
+		}
+		if l != nil && b.matchKey(e, s, false) == nil {
+			if err := add(l); err != nil {
+				return err
+			}
+			return add(r)
+		}
+		n, err := b.expression(e, s)
+		nodes = append(nodes, n)
+		return err
+	}
+	if err := add(left); err != nil {
+		return nil, err
+	}
+	if err := add(right); err != nil {
+		return nil, err
+	}
+	return b.call(name, nil, nodes...)
+}
+
+// comparison is a comparison, IN, LIKE or REGEXP.
+func (b *binder) comparison(e *sqlparser.ComparisonExpr, s *scope) (expr.Node, error) {
+	op := strings.ToLower(e.Operator)
+	if op == sqlparser.NotEqualStr {
+		op = "<>"
+	}
+	switch op {
+	case sqlparser.InStr, sqlparser.NotInStr:
+		switch right := e.Right.(type) {
+		case *sqlparser.Subquery:
+			return b.inSubquery(e.Left, right, op == sqlparser.NotInStr, s)
+		case sqlparser.ValTuple:
+			if len(right) == 1 {
+				if q, ok := right[0].(*sqlparser.Subquery); ok { // x IN ((SELECT ...))
+					return b.inSubquery(e.Left, q, op == sqlparser.NotInStr, s)
+				}
+			}
+			return b.callOf(op, nil, s, append([]sqlparser.Expr{e.Left}, right...)...)
+		}
+		return nil, unsupported("IN %T", e.Right)
+	case sqlparser.LikeStr, sqlparser.NotLikeStr:
+		if e.Escape != nil {
+			return b.callOf(op, nil, s, e.Left, e.Right, e.Escape)
+		}
+		return b.callOf(op, nil, s, e.Left, e.Right)
+	case sqlparser.RegexpStr:
+		return b.hostCall("regexp_like", s, e.Left, e.Right)
+	case sqlparser.NotRegexpStr:
+		n, err := b.hostCall("regexp_like", s, e.Left, e.Right)
+		if err != nil {
+			return nil, err
+		}
+		return b.call("not", nil, n)
+	case sqlparser.JSONExtractOp, sqlparser.JSONUnquoteExtractOp:
+		return b.jsonPath(op, e.Left, e.Right, s)
+	}
+	if isSubquery(e.Left) || isSubquery(e.Right) {
+		n, err := b.subqueryComparison(e, op, s)
+		if n != nil || err != nil {
+			return n, err
+		}
+	}
+	return b.callOf(op, nil, s, e.Left, e.Right)
+}
+
+// binary is an arithmetic operator, or one of bits.
+func (b *binder) binary(e *sqlparser.BinaryExpr, s *scope) (expr.Node, error) {
+	op := strings.ToLower(e.Operator)
+	if op == sqlparser.JSONExtractOp || op == sqlparser.JSONUnquoteExtractOp {
+		return b.jsonPath(op, e.Left, e.Right, s)
+	}
+	left, isLeft := e.Left.(*sqlparser.IntervalExpr)
+	right, isRight := e.Right.(*sqlparser.IntervalExpr)
+	switch {
+	case op == "+" && isLeft && !isRight:
+		return b.callOf("date_add", strings.ToUpper(left.Unit), s, e.Right, left.Expr)
+	case op == "+" && isRight && !isLeft:
+		return b.callOf("date_add", strings.ToUpper(right.Unit), s, e.Left, right.Expr)
+	case op == "-" && isRight && !isLeft:
+		return b.callOf("date_sub", strings.ToUpper(right.Unit), s, e.Left, right.Expr)
+	}
+	var extra any
+	if op == "/" || op == "-" {
+		extra = b.set.Arith
+	}
+	return b.callOf(op, extra, s, e.Left, e.Right)
+}
+
+// unary is -x, ~x, !x, BINARY x or _charset'x'.
+func (b *binder) unary(e *sqlparser.UnaryExpr, s *scope) (expr.Node, error) {
+	switch e.Operator {
+	case sqlparser.UPlusStr:
+		return b.expression(e.Expr, s)
+	case sqlparser.UMinusStr:
+		if v, ok := e.Expr.(*sqlparser.SQLVal); ok {
+			if n, err := b.negative(v); n != nil || err != nil {
+				return n, err
+			}
+		}
+		return b.callOf("neg", nil, s, e.Expr)
+	case sqlparser.TildaStr:
+		return b.callOf("~", nil, s, e.Expr)
+	case sqlparser.BangStr:
+		return b.callOf("not", nil, s, e.Expr)
+	case sqlparser.BinaryStr:
+		return b.callOf("cast", expr.TBytes(-1), s, e.Expr)
+	}
+	if strings.HasPrefix(e.Operator, "_") {
+		return b.introduced(strings.TrimSpace(e.Operator[1:]), e.Expr)
+	}
+	return nil, unsupported("operator %s", e.Operator)
+}
+
+// caseExpr is CASE.
+func (b *binder) caseExpr(e *sqlparser.CaseExpr, s *scope) (expr.Node, error) {
+	form := expr.CaseForm{Operand: e.Expr != nil, Else: e.Else != nil}
+	var args []sqlparser.Expr
+	if e.Expr != nil {
+		args = append(args, e.Expr)
+	}
+	for _, w := range e.Whens {
+		args = append(args, w.Cond, w.Val)
+	}
+	if e.Else != nil {
+		args = append(args, e.Else)
+	}
+	return b.callOf("case", form, s, args...)
+}
+
+// namedInErrors are the calls whose text stands in errors and warnings.
+var namedInErrors = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "mod": true, "div": true, "neg": true, "cast": true,
+	"exp": true, "pow": true, "power": true, "log": true, "tan": true, "cot": true, "degrees": true, "abs": true, "str_to_date": true, "sinh": true}
+
+// maxText is how long the text of an expression becomes: errors name no more of it.
+const maxText = 1000
+
+// callText is a call as MySQL writes it in errors.
+func (b *binder) callText(name string, args []expr.Node) string {
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = b.text(a)
+	}
+	var out string
+	switch {
+	case len(args) == 2 && infix[name] != "":
+		out = "(" + texts[0] + " " + infix[name] + " " + texts[1] + ")"
+	case name == "neg":
+		out = "-(" + texts[0] + ")"
+	case name == "cast":
+		out = "cast(" + texts[0] + ")"
+	default:
+		out = name + "(" + strings.Join(texts, ",") + ")"
+	}
+	if len(out) > maxText {
+		out = out[:maxText]
+	}
+	return out
+}
+
+// infix are the operators that are written between their arguments.
+var infix = map[string]string{"+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "mod": "%", "div": "DIV", "=": "=", "<": "<", ">": ">", "<=": "<=",
+	">=": ">=", "<>": "<>", "!=": "<>", "<=>": "<=>", "&": "&", "|": "|", "^": "^", "<<": "<<", ">>": ">>", "and": "and", "or": "or", "xor": "xor"}
+
+// text is an expression as MySQL writes it in errors.
+func (b *binder) text(n expr.Node) string {
+	switch n := withoutOnce(n).(type) {
+	case *rel.Col:
+		return b.quotedName(n.ID)
+	case *expr.Lit:
+		if n.V.IsNull() {
+			return "NULL"
+		}
+		t, err := expr.ToText(b.set.Env, n.V)
+		if err != nil {
+			return "?"
+		}
+		if n.T.IsString() {
+			return "'" + t + "'"
+		}
+		return t
+	case *expr.Call:
+		if n.Text != "" {
+			return n.Text
+		}
+		return b.callText(n.Name, n.Args)
+	case rel.Parent:
+		return b.callText(b.hostCalls[n], n.Args())
+	}
+	return "(select ...)"
+}
+
+// quotedName is how errors call a column in an expression.
+func (b *binder) quotedName(id rel.ColID) string {
+	if n, ok := b.names[id]; ok {
+		return n
+	}
+	c := &b.meta.Columns[id]
+	if o := c.Origin; o != nil {
+		return quoted(o.Database, o.Alias, o.Column)
+	}
+	return c.Name
+}
+
+// plainName is how errors call a column by itself.
+func (b *binder) plainName(id rel.ColID) string { return strings.ReplaceAll(b.quotedName(id), "`", "") }

@@ -1,0 +1,297 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"github.com/longitude-db/longitude/internal/sql/bind"
+	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/rel"
+)
+
+// notInQueries are names that go-mysql-server has among its functions and that are none of a row.
+var notInQueries = map[string]bool{"values": true, "json_table": true, "row_number": true, "rank": true, "dense_rank": true, "percent_rank": true,
+	"ntile": true, "lag": true, "lead": true, "first_value": true, "last_value": true, "first": true, "last": true, "count": true, "sum": true, "avg": true,
+	"min": true, "max": true, "any_value": true, "bit_and": true, "bit_or": true, "bit_xor": true, "group_concat": true, "json_arrayagg": true,
+	"json_objectagg": true, "std": true, "stddev": true, "stddev_pop": true, "stddev_samp": true, "variance": true, "var_pop": true, "var_samp": true,
+	"st_collect": true}
+
+// volatileFunctions give another value each time, or do something. (Of some go-mysql-server does not say so.)
+var volatileFunctions = map[string]bool{"uuid": true, "uuid_short": true, "sleep": true, "rand": true, "random_bytes": true, "sysdate": true,
+	"get_lock": true, "release_lock": true, "release_all_locks": true, "is_free_lock": true, "is_used_lock": true, "last_insert_id": true, "benchmark": true}
+
+// Function implements bind.Host.
+func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, error) {
+	name = strings.ToLower(name)
+	if notInQueries[name] {
+		return nil, fmt.Errorf("%w: %s", bind.ErrUnsupported, name)
+	}
+	if name == "member of" && len(args) == 2 {
+		return &memberOf{args: args}, nil
+	}
+	if err := regexpArguments(name, args); err != nil {
+		return nil, err
+	}
+	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
+	if !ok {
+		return nil, nil
+	}
+	call := &hostCall{ctx: h.ctx, name: name}
+	es := make([]sql.Expression, len(args))
+	for i, a := range args {
+		es[i] = call.argument(a)
+	}
+	e, err := f.NewInstance(h.ctx, es)
+	if sql.ErrInvalidArgumentNumber.Is(err) {
+		return nil, mysql.NewSQLError(1582, "42000", "Incorrect parameter count in the call to native function '%s'", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return call.of(e)
+}
+
+// regexpArguments refuses, as MySQL does, to match texts with binary strings.
+func regexpArguments(name string, args []expr.Node) error {
+	if !strings.HasPrefix(name, "regexp_") || len(args) < 2 {
+		return nil
+	}
+	isBytes := func(t expr.Type) bool { return t.Kind() == expr.KindBytes || t.Kind() == expr.KindBit }
+	s, pattern := args[0].Type(), args[1].Type()
+	if s.Name == expr.NullType || pattern.Name == expr.NullType || isBytes(s) == isBytes(pattern) || !isBytes(s) && s.Kind() != expr.KindText ||
+		!isBytes(pattern) && pattern.Kind() != expr.KindText {
+		return nil
+	}
+	called := func(t expr.Type) string {
+		if isBytes(t) {
+			return "binary"
+		}
+		return sql.CollationID(t.Collation).Name()
+	}
+	return mysql.NewSQLError(3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.", called(s), called(pattern), name)
+}
+
+// hostCall is an expression of go-mysql-server, whose arguments are expressions of ours.
+type hostCall struct {
+	ctx      *sql.Context
+	name     string
+	e        sql.Expression
+	args     []*bridge
+	host     sql.Type
+	t        expr.Type
+	env      *expr.Env // of the evaluation under way
+	volatile bool
+}
+
+var (
+	_ rel.Parent    = (*hostCall)(nil)
+	_ expr.Constant = (*hostCall)(nil)
+)
+
+func newHostCall(ctx *sql.Context, e sql.Expression, args []expr.Node) (*hostCall, error) {
+	c := &hostCall{ctx: ctx}
+	for _, a := range args {
+		c.argument(a)
+	}
+	return c.of(e)
+}
+
+func (c *hostCall) of(e sql.Expression) (*hostCall, error) {
+	c.e, c.host, c.t = e, e.Type(c.ctx), foreignType(c.ctx, e)
+	if n, ok := e.(sql.NonDeterministicExpression); ok && n.IsNonDeterministic() || volatileFunctions[c.name] {
+		c.volatile = true
+	}
+	if _, ok := e.(*function.Sleep); ok {
+		c.volatile = true
+	}
+	return c, nil
+}
+
+// argument is an argument as go-mysql-server sees it. Constants are literals, which it looks for.
+func (c *hostCall) argument(n expr.Node) sql.Expression {
+	b := &bridge{call: c, n: n, host: hostType(n.Type())}
+	c.args = append(c.args, b)
+	if l, ok := n.(*expr.Lit); ok {
+		if v, err := toHost(l.V, l.T); err == nil {
+			return expression.NewLiteral(v, b.host)
+		}
+	}
+	return b
+}
+
+// Type implements expr.Node.
+func (c *hostCall) Type() expr.Type { return c.t }
+
+// Eval implements expr.Node.
+func (c *hostCall) Eval(env *expr.Env) (expr.Value, error) {
+	was := c.env
+	c.env = env
+	v, err := c.e.Eval(c.ctx, nil)
+	c.env = was
+	if err != nil && (c.name == "json_quote" || c.name == "json_unquote") && strings.HasPrefix(err.Error(), "invalid type: ") {
+		err = mysql.NewSQLError(3064, "HY000", "Incorrect type for argument 1 in function %s.", c.name)
+	}
+	if err != nil || v == nil {
+		return expr.Null, err
+	}
+	return valueOfType(c.ctx, v, c.host, c.t)
+}
+
+// Constant implements expr.Constant.
+func (c *hostCall) Constant() bool {
+	if c.volatile {
+		return false
+	}
+	for _, a := range c.args {
+		if !expr.IsConst(a.n) {
+			return false
+		}
+	}
+	return true
+}
+
+// Volatile reports that the function gives another value each time, or does something.
+func (c *hostCall) Volatile() bool { return c.volatile }
+
+// Args implements rel.Parent.
+func (c *hostCall) Args() []expr.Node {
+	out := make([]expr.Node, len(c.args))
+	for i, a := range c.args {
+		out[i] = a.n
+	}
+	return out
+}
+
+// SetArg implements rel.Parent.
+func (c *hostCall) SetArg(i int, n expr.Node) { c.args[i].n = n }
+
+// bridge is an expression of ours below one of go-mysql-server.
+type bridge struct {
+	call *hostCall
+	n    expr.Node
+	host sql.Type
+}
+
+var (
+	_ sql.Expression         = (*bridge)(nil)
+	_ sql.CollationCoercible = (*bridge)(nil)
+)
+
+// Type implements sql.Expression.
+func (b *bridge) Type(*sql.Context) sql.Type { return b.host }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (b *bridge) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	t := b.n.Type()
+	return sql.CollationID(t.Collation), byte(t.Coerc)
+}
+
+// IsNullable implements sql.Expression.
+func (b *bridge) IsNullable(*sql.Context) bool { return true }
+
+// Resolved implements sql.Expression.
+func (b *bridge) Resolved() bool { return true }
+
+// Children implements sql.Expression.
+func (b *bridge) Children() []sql.Expression { return nil }
+
+// WithChildren implements sql.Expression.
+func (b *bridge) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	if len(cs) > 0 {
+		return nil, sql.ErrInvalidChildrenNumber.New(b, len(cs), 0)
+	}
+	return b, nil
+}
+
+// String implements sql.Expression.
+func (b *bridge) String() string { return "expression" }
+
+// Eval implements sql.Expression.
+func (b *bridge) Eval(*sql.Context, sql.Row) (any, error) {
+	v, err := b.n.Eval(b.call.env)
+	if err != nil {
+		return nil, err
+	}
+	return toHost(v, b.n.Type())
+}
+
+// Aggregate implements bind.Host.
+func (h *queryHost) Aggregate(name string, args []expr.Node) (rel.HostAggregate, expr.Type, error) {
+	name = strings.ToLower(name)
+	if name != "json_arrayagg" && name != "json_objectagg" {
+		return nil, expr.TNull, nil
+	}
+	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
+	if !ok {
+		return nil, expr.TNull, nil
+	}
+	a := &hostAggregate{ctx: h.ctx}
+	var es []sql.Expression
+	for i, n := range args {
+		t := n.Type()
+		a.types = append(a.types, t)
+		es = append(es, expression.NewGetField(i, hostType(t), fmt.Sprintf("a%d", i), true))
+	}
+	e, err := f.NewInstance(h.ctx, es)
+	if sql.ErrInvalidArgumentNumber.Is(err) {
+		return nil, expr.TNull, mysql.NewSQLError(1064, "42000", "Incorrect parameter count in the call to native function '%s'", name)
+	}
+	if err != nil {
+		return nil, expr.TNull, err
+	}
+	if a.of, ok = e.(sql.Aggregation); !ok {
+		return nil, expr.TNull, nil
+	}
+	a.host, a.t = e.Type(h.ctx), foreignType(h.ctx, e)
+	return a, a.t, nil
+}
+
+// hostAggregate is an aggregate of go-mysql-server.
+type hostAggregate struct {
+	ctx   *sql.Context
+	of    sql.Aggregation
+	types []expr.Type // of the arguments
+	host  sql.Type
+	t     expr.Type
+}
+
+// New implements rel.HostAggregate.
+func (a *hostAggregate) New(*expr.Env) (rel.AggState, error) {
+	b, err := a.of.NewBuffer(a.ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &hostAggState{a, b}, nil
+}
+
+// hostAggState is an aggregate of one group.
+type hostAggState struct {
+	a *hostAggregate
+	b sql.AggregationBuffer
+}
+
+// Add implements rel.AggState.
+func (s *hostAggState) Add(_ *expr.Env, args []expr.Value) error {
+	row := make(sql.Row, len(args))
+	for i, v := range args {
+		var err error
+		if row[i], err = toHost(v, s.a.types[i]); err != nil {
+			return err
+		}
+	}
+	return s.b.Update(s.a.ctx, row)
+}
+
+// Result implements rel.AggState.
+func (s *hostAggState) Result(*expr.Env) (expr.Value, error) {
+	v, err := s.b.Eval(s.a.ctx)
+	if err != nil || v == nil {
+		return expr.Null, err
+	}
+	return valueOfType(s.a.ctx, v, s.a.host, s.a.t)
+}
