@@ -42,7 +42,6 @@ type Execution struct {
 	subs   map[*rel.Subquery]*subquery
 	shared map[*rel.Shared]*shared
 	work   map[*rel.Recursive]*recursive
-	scans  map[*rel.Scan]*scan
 
 	lookups map[*rel.Scan]*lookup // while the tree is built: right sides of joins that several rows of the left one are looked up in
 	some    bool                  // while it is built: what reads the operator may stop before the end

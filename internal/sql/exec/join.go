@@ -30,9 +30,6 @@ func newJoin(x *Execution, n *rel.Join) (iterator, error) {
 	if n.Hash != nil && !n.Lateral {
 		return newHashJoin(x, n, left, right)
 	}
-	if look == nil {
-		left = newAhead(x, n, left)
-	}
 	j := &nestedJoin{x: x, n: n, left: left, right: right, nulls: n.Right.Columns()}
 	if n.Keep && !n.Lateral {
 		j.kept = &kept{storeScan: storeScan{x: x, cols: n.Right.Columns()}, child: right, fixed: fixed(n.Right)}
