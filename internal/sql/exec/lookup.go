@@ -409,8 +409,7 @@ func (a *leftAhead) next() (bool, error) {
 // read reads the next rows; false: there are none. One row alone it leaves in the registers.
 func (a *leftAhead) read() (bool, error) {
 	if a.rows.n > 0 {
-		a.x.load(a.cols, a.rows.row(a.rows.n-1)) // E2
-		a.rows.rewind()
+		a.rows.rewind() // the registers hold the last row, as child left it (E2)
 	}
 	if err := a.look.begin(); err != nil || a.over {
 		return false, firstError(err, a.err)

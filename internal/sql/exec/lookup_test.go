@@ -75,7 +75,7 @@ func TestLookupsAhead(t *testing.T) {
 	fewer, equal := 0, 0
 	property(t, 3000, func(t *testing.T, d drawer) {
 		b := newTree(t)
-		l := b.scan(d.draw([]expr.Type{d.typ(), tBig}, []int{3, 10, 200}[d.IntN(3)]))
+		l := b.scan(d.draw([]expr.Type{d.typ(), []expr.Type{tBig, tBig, drawn[3]}[d.IntN(3)]}, []int{3, 10, 200}[d.IntN(3)]))
 		cols := slices.Clone(l.Cols)
 		var n rel.Node = l
 		for range 1 + d.IntN(2) {
