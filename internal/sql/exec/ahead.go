@@ -7,7 +7,8 @@ import (
 )
 
 // A join that looks rows up by an index asks for those of its right side once for each row of its left side. If the source can read
-// for several rows in one round, the left rows are read ahead in batches, and what the right side will ask for them is read at once.
+// for several rows in one round, the left rows are read ahead in batches, and what the right side will ask for them is read at once. This
+// is for right sides that are more than a table (lookup.go has those that are one): a group, another join. L1, L2 and L4 hold here, too.
 
 // ManySource is a Source that reads several requests at once.
 type ManySource interface {
@@ -19,7 +20,7 @@ type ManySource interface {
 
 // Sizes of batches: the first ones are small, because many joins end early.
 const (
-	aheadFirst = 16
+	aheadFirst = 16 // 1 if perhaps not all rows are wanted
 	aheadMost  = 512
 )
 
@@ -34,7 +35,9 @@ type ahead struct {
 	given  []Rows // for the rows of batch; nil: each is read by itself
 	at, n  int    // of the rows of batch
 	size   int
-	over   bool
+	some   bool  // perhaps not all rows are wanted
+	over   bool  // left has given its last row,
+	err    error // or it, or a value of the index, has failed
 }
 
 // newAhead is the left side of a join that is read ahead, or left itself if that makes no sense.
@@ -44,7 +47,7 @@ func newAhead(x *Execution, n *rel.Join, left iterator) iterator {
 		return left
 	}
 	s := lookupBelow(n.Right)
-	if s == nil || x.scans[s] == nil {
+	if s == nil || x.scans[s] == nil || x.opts.NoAhead || !calmExprs(n) || !calm(n.Left) || !calm(n.Right) {
 		return left
 	}
 	cols := n.Left.Columns()
@@ -65,7 +68,8 @@ func newAhead(x *Execution, n *rel.Join, left iterator) iterator {
 	if !uses || slices.ContainsFunc(n.Right.Columns(), func(c rel.ColID) bool { return reads[c] }) {
 		return left
 	}
-	return &ahead{x: x, left: left, cols: cols, scan: x.scans[s], source: src, batch: newRowStore(&x.mem, len(cols))}
+	return &ahead{x: x, left: left, cols: cols, scan: x.scans[s], source: src, some: x.some,
+		batch: newRowStore(&x.mem, len(cols))}
 }
 
 // lookupBelow is the scan with which an operator begins when it is opened, if it looks up rows by an index.
@@ -89,24 +93,30 @@ func (a *ahead) open() error {
 	if err := a.forget(); err != nil {
 		return err
 	}
-	a.over, a.size = false, aheadFirst
+	a.over, a.err, a.size = false, nil, aheadFirst
+	if a.some {
+		a.size = 1
+	}
 	return a.left.open()
 }
 
 func (a *ahead) next() (bool, error) {
 	if a.at == a.n {
 		if a.over {
-			return false, nil
+			return false, a.err
 		}
 		if err := a.fill(); err != nil {
 			return false, err
 		}
 		if a.n == 0 {
-			return false, nil
+			return false, a.err
 		}
 	}
 	a.x.load(a.cols, a.batch.row(a.at))
-	if a.scan.given = nil; a.given != nil {
+	if a.given != nil {
+		if err := a.scan.drop(); err != nil {
+			return false, err
+		}
 		a.scan.given, a.given[a.at] = a.given[a.at], nil
 	}
 	a.at++
@@ -122,28 +132,29 @@ func (a *ahead) fill() error {
 	var places []int
 	for a.n < a.size {
 		ok, err := a.left.next()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			a.over = true
+		if err != nil || !ok {
+			a.over, a.err = true, err // told after the rows before it
 			break
+		}
+		if err := a.x.tick(); err != nil {
+			return err
 		}
 		if err := a.batch.add(a.x.regs, a.cols); err != nil {
 			return err
 		}
-		spans, err := a.scan.spans()
-		if err != nil {
-			return err
-		}
-		if len(spans) > 0 {
+		// An error is told when the row's turn comes.
+		if spans, err := a.scan.spans(); err == nil && len(spans) > 0 {
 			r := a.scan.req
 			r.Spans = spans
 			requests, places = append(requests, &r), append(places, a.n)
 		}
 		a.n++
 	}
-	a.size = min(a.size*4, aheadMost)
+	if a.some {
+		a.size = min(a.size*2, aheadMost)
+	} else {
+		a.size = min(a.size*4, aheadMost)
+	}
 	if len(requests) < 2 {
 		return nil
 	}
@@ -160,11 +171,7 @@ func (a *ahead) fill() error {
 
 // forget lets go of the batch.
 func (a *ahead) forget() error {
-	var err error
-	if a.scan.given != nil {
-		err = a.scan.given.Close()
-		a.scan.given = nil
-	}
+	err := a.scan.drop()
 	for _, r := range a.given {
 		if r != nil {
 			err = firstError(err, r.Close())

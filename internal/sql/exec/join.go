@@ -35,7 +35,10 @@ func newJoin(x *Execution, n *rel.Join) (iterator, error) {
 		}
 		return newHashJoin(x, n, left, right)
 	}
-	j := &nestedJoin{x: x, n: n, left: newAhead(x, n, left), right: right, nulls: n.Right.Columns()}
+	if look == nil { // else the rows of the left side are read ahead already
+		left = newAhead(x, n, left)
+	}
+	j := &nestedJoin{x: x, n: n, left: left, right: right, nulls: n.Right.Columns()}
 	if n.Keep && !n.Lateral {
 		j.kept = &kept{storeScan: storeScan{x: x, cols: n.Right.Columns()}, child: right, fixed: fixed(n.Right)}
 		j.right = j.kept
