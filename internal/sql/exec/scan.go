@@ -88,16 +88,6 @@ func (s *scan) next() (bool, error) {
 	return false, nil
 }
 
-// drop closes what was begun to be read ahead and is not wanted.
-func (s *scan) drop() error {
-	if s.given == nil {
-		return nil
-	}
-	err := s.given.Close()
-	s.given = nil
-	return err
-}
-
 func (s *scan) close() error {
 	s.left = 0
 	if s.rows == nil {
