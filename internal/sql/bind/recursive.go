@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -218,7 +219,7 @@ func (b *binder) steps(c *cteList, out *rel.Recursive, blocks []operand) error {
 		if len(q.cols) != len(out.Cols) {
 			return errColumnCount
 		}
-		ids := b.store(q, out.Cols, out.Distinct)
+		ids := b.store(q, out.Cols)
 		if out.Step == nil {
 			out.Step, out.StepCols = q.plan, ids
 			continue
@@ -234,7 +235,7 @@ func (b *binder) steps(c *cteList, out *rel.Recursive, blocks []operand) error {
 }
 
 // store puts conversions to the types of columns on the plan of a query, where its values may not be such as they are.
-func (b *binder) store(q *query, to []rel.ColID, distinct bool) []rel.ColID {
+func (b *binder) store(q *query, to []rel.ColID) []rel.ColID {
 	ids := columnIDs(q.cols)
 	var p *rel.Project
 	for i, id := range ids {
@@ -243,8 +244,8 @@ func (b *binder) store(q *query, to []rel.ColID, distinct bool) []rel.ColID {
 			continue
 		}
 		var place any = expr.Target{Type: target.Type, Name: target.Name, Row: 1}
-		if distinct {
-			place = expr.DistinctTarget{Target: place.(expr.Target)}
+		if from.Type.Name == target.Type.Name && from.Type.Collation == target.Type.Collation && readsColumn(q.plan, id) {
+			place = expr.CopiedTarget{Target: place.(expr.Target)}
 		}
 		as, err := expr.Build("store as", target.Name, place, b.ref(id))
 		if err != nil {
@@ -260,6 +261,20 @@ func (b *binder) store(q *query, to []rel.ColID, distinct bool) []rel.ColID {
 		q.plan = p
 	}
 	return ids
+}
+
+// readsColumn reports whether a column of a plan is one of a table, or of the recursive table, as it is.
+func readsColumn(n rel.Node, id rel.ColID) bool {
+	switch n := n.(type) {
+	case *rel.Scan, *rel.WorkScan:
+		return slices.Contains(n.Columns(), id)
+	}
+	for _, c := range n.Children() {
+		if readsColumn(c, id) {
+			return true
+		}
+	}
+	return false
 }
 
 // fits reports whether a column of type to holds all values of type from that are held in the same way.

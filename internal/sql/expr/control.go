@@ -420,18 +420,18 @@ func resolveAs(c *Call) error {
 	return nil
 }
 
-// DistinctTarget is a column of a table without duplicates.
-type DistinctTarget struct{ Target }
+// CopiedTarget is a column that the values of another column of the same type and collation are copied into as they are.
+type CopiedTarget struct{ Target }
 
 // resolveAssign makes a value what a column that Extra names (a Target) would hold if the value was stored in it in the session's mode: a
-// recursive query does so with the rows of its steps (error 1406, 1264, 1366 in strict mode). Where Extra is a DistinctTarget the table drops
-// duplicates: MySQL calls a text that is too long truncated (1265) then.
+// recursive query does so with the rows of its steps (error 1406, 1264, 1366 in strict mode). Where Extra is a CopiedTarget MySQL calls a
+// text that is too long truncated (1265).
 func resolveAssign(c *Call) error {
 	target, ok := c.Extra.(Target)
 	if !ok {
-		target = c.Extra.(DistinctTarget).Target
+		target = c.Extra.(CopiedTarget).Target
 	}
-	distinct := !ok
+	copied := !ok
 	c.T = target.Type
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		v, err := c.Args[0].Eval(env)
@@ -443,7 +443,7 @@ func resolveAssign(c *Call) error {
 		if v, err = Assign(&storing, v, &target); err == nil {
 			err = storing.Failed()
 		}
-		if failed, is := err.(*Error); is && distinct && failed.Code == 1406 {
+		if failed, is := err.(*Error); is && copied && failed.Code == 1406 {
 			err = Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
 		}
 		return v, err
