@@ -138,7 +138,14 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	if namedInErrors[name] {
 		text = b.callText(name, args)
 	}
-	return expr.Build(name, text, extra, args...)
+	n, err := expr.Build(name, text, extra, args...)
+	if err == nil && b.set.Env != nil {
+		err = expr.ConstantDates(b.set.Env, name, args...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
 }
 
 // callOf is call for arguments that are not bound yet.
