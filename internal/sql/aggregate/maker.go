@@ -38,6 +38,9 @@ func Prepare(a *rel.Agg, env *expr.Env) (*Maker, error) {
 	for i, n := range a.Args {
 		types[i] = n.Type()
 	}
+	if a.Name == SumCounts {
+		return &Maker{make: func() rel.AggState { return &sumCounts{} }}, nil
+	}
 	name := names[strings.ToLower(a.Name)]
 	if name == "" {
 		return nil, fmt.Errorf("aggregate: no aggregate is called %q", a.Name)

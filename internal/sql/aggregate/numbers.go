@@ -24,6 +24,22 @@ func (c *count) Remove(_ *expr.Env, args []expr.Value) error {
 	return nil
 }
 
+// SumCounts is the name of an aggregate that statements cannot write: the sum of counts, as a count. NULL counts nothing.
+const SumCounts = "sum of counts"
+
+type sumCounts struct{ n int64 }
+
+// Add implements rel.AggState.
+func (c *sumCounts) Add(_ *expr.Env, args []expr.Value) error {
+	if !args[0].IsNull() {
+		c.n += args[0].RawInt()
+	}
+	return nil
+}
+
+// Result implements rel.AggState.
+func (c *sumCounts) Result(*expr.Env) (expr.Value, error) { return expr.Int(c.n), nil }
+
 func counts(args []expr.Value) int64 {
 	for _, v := range args {
 		if v.IsNull() {

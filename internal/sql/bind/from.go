@@ -204,9 +204,24 @@ func (b *binder) derived(q *query, database, alias string, names []string) (join
 		src.cols = append(src.cols, c)
 		b.name(c.id, database, alias, c.name)
 	}
+	if !q.merged {
+		b.noteMaterialized(src, q.plan)
+	}
 	out := sideBySide([]*source{src})
 	out.plan = q.plan
 	return out, nil
+}
+
+// noteMaterialized notes that a derived table is not merged.
+func (b *binder) noteMaterialized(src *source, plan rel.Node) {
+	t := &materialized{}
+	for _, c := range src.cols {
+		t.cols, t.null = append(t.cols, c.id), append(t.null, b.mayBeNull(c.id))
+	}
+	if b.materialized == nil {
+		b.materialized = map[rel.Node]*materialized{}
+	}
+	b.materialized[plan] = t
 }
 
 // name notes how errors call a column.

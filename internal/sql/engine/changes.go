@@ -468,7 +468,7 @@ func (s *statement) noteInserted(ctx *sql.Context, l *layout, row sql.Row, gener
 // countAsMySQL corrects what is told of a statement that has changed rows: the numbers of rows, and the insert id.
 //
 // The insert id is the first value that was generated; without any, the value of LAST_INSERT_ID(value) if the statement has
-// called it; else the AUTO_INCREMENT value of the row that was last inserted, or changed by ON DUPLICATE KEY UPDATE.
+// called it; else the AUTO_INCREMENT value of the row that was last inserted, or changed by ON DUPLICATE KEY UPDATE unless the rows come from a SELECT that inserts none.
 func (x *execution) countAsMySQL(sc *sql.Context, r *types.OkResult) {
 	c := &x.s.stmt.counts
 	info := sc.GetLastQueryInfo()
@@ -487,7 +487,7 @@ func (x *execution) countAsMySQL(sc *sql.Context, r *types.OkResult) {
 			info.LastInsertId.Store(int64(c.generated))
 		case callsLastInsertID(s):
 			r.InsertID = uint64(info.LastInsertId.Load())
-		case r.RowsAffected > 0:
+		case r.RowsAffected > 0 && (c.inserted > 0 || !ofSelect(s)):
 			r.InsertID = c.given
 		default:
 			r.InsertID = 0

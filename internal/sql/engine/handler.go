@@ -148,9 +148,10 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 // prepare plans a statement as far as that goes without its parameters.
 func (h *handler) prepare(sc *sql.Context, query string) (sql.Node, error) {
 	query = sql.RemoveSpaceAndDelimiter(query, ';')
-	if mentionsAsOf(query) {
+	if mentionsAsOf(query) || upsertsSelect.MatchString(query) {
 		if stmt, _, err := h.e.gms.Parser.ParseOneWithOptions(sc, query, sql.LoadSqlMode(sc).ParserOptions()); err == nil {
 			settleAsOf(stmt)
+			h.e.reshape(sc, stmt)
 			return h.e.gms.PrepareParsedQuery(sc, query, query, stmt)
 		}
 	}

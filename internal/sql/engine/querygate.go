@@ -8,8 +8,8 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// leftToOrdinary reports whether a query is left to the ordinary path by its syntax: it writes its result somewhere, sets variables by a
-// hint, or counts rows where they are, which only that path does (inplace.go).
+// leftToOrdinary reports whether a query is left to the ordinary path by its syntax: it writes its result somewhere, or sets
+// variables by a hint.
 func leftToOrdinary(stmt sqlparser.SelectStatement) (left bool) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
@@ -20,9 +20,6 @@ func leftToOrdinary(stmt sqlparser.SelectStatement) (left bool) {
 		}
 		return !left, nil
 	}, stmt)
-	if s, ok := stmt.(*sqlparser.Select); ok && !left {
-		left = countsRows(s)
-	}
 	return left
 }
 
@@ -33,71 +30,6 @@ func setsVariables(cs sqlparser.Comments) bool {
 		}
 	}
 	return false
-}
-
-// countsRows reports whether a query is of the shape that may be answered by counting where the rows are: groups by columns of one
-// table, or of a join of two, with counts, minima and maxima of columns.
-func countsRows(s *sqlparser.Select) bool {
-	if s.With != nil || s.Having != nil || len(s.Window) > 0 || s.QueryOpts.Distinct || s.QueryOpts.SQLCalcFoundRows || len(s.From) != 1 {
-		return false
-	}
-	tables := 0
-	plain := true
-	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
-		switch n := n.(type) {
-		case *sqlparser.AliasedTableExpr:
-			tables++
-			_, named := n.Expr.(sqlparser.TableName)
-			plain = plain && named && !n.Lateral
-		case *sqlparser.Subquery, sqlparser.TableFuncExpr, *sqlparser.JSONTableExpr:
-			plain = false
-		}
-		return plain, nil
-	}, s.From)
-	if !plain || tables == 0 || tables > 2 {
-		return false
-	}
-	groups := map[string]bool{}
-	for _, g := range s.GroupBy {
-		c, ok := g.(*sqlparser.ColName)
-		if !ok {
-			return false
-		}
-		groups[c.Name.Lowered()] = true
-	}
-	counts := false
-	for _, x := range s.SelectExprs {
-		a, ok := x.(*sqlparser.AliasedExpr)
-		if !ok {
-			return false
-		}
-		switch e := a.Expr.(type) {
-		case *sqlparser.ColName:
-			if !groups[e.Name.Lowered()] {
-				return false
-			}
-		case *sqlparser.FuncExpr:
-			name := e.Name.Lowered()
-			if e.Over != nil || e.Distinct || len(e.Exprs) != 1 || name != "count" && name != "min" && name != "max" {
-				return false
-			}
-			switch arg := e.Exprs[0].(type) {
-			case *sqlparser.StarExpr:
-			case *sqlparser.AliasedExpr:
-				_, column := arg.Expr.(*sqlparser.ColName)
-				_, literal := arg.Expr.(*sqlparser.SQLVal)
-				if !column && !(literal && name == "count") {
-					return false
-				}
-			default:
-				return false
-			}
-			counts = true
-		default:
-			return false
-		}
-	}
-	return counts
 }
 
 // withoutClauses takes out of a query what is heeded where its tables are read: FOR UPDATE and its like (lockPlan), and AS OF

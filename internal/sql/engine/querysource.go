@@ -18,6 +18,8 @@ import (
 type querySource struct {
 	ctx *sql.Context
 	s   *Session
+	// before is what was read of tables in one round with something else; the next reader of a table takes it.
+	before map[uint64]*fetched
 }
 
 var _ exec.Source = (*querySource)(nil)
@@ -84,6 +86,11 @@ func (q *querySource) reader(t *queryTable, r *exec.Request, x *indexLayout, rs 
 		it.limit, it.uses = r.Limit, r.Uses
 	}
 	it.counts = x.isPK && len(rs) == 1 && x.isAll(rs[0].span) && r.Limit == 0 && it.lock.Policy != kv.LockSkip
+	if f := q.before[t.t.l.desc.ID]; f != nil && it.lock.Mode == kv.NoLock {
+		if delete(q.before, t.t.l.desc.ID); x.isPK && len(rs) == 1 {
+			it.ahead = f
+		}
+	}
 	out := &queryRows{ctx: q.ctx, it: it, left: -1, places: r.Places, q: t.q}
 	if r.Limit > 0 {
 		out.left = r.Limit

@@ -14,7 +14,8 @@ import (
 //   - a set operation in parentheses with its own ORDER BY or LIMIT, which the planner gives to the whole, becomes a derived table;
 //   - window functions over groups, which it refuses, become window functions over a derived table of the groups;
 //   - ORDER BY the position of an expression under DISTINCT becomes ORDER BY a name;
-//   - GROUP BY a constant, of which it knows positions only, becomes GROUP BY an expression.
+//   - GROUP BY a constant, of which it knows positions only, becomes GROUP BY an expression;
+//   - the source of an upsert that mentions VALUES becomes a derived table (upsertselect.go).
 
 // reshape changes a statement in place. It changes nothing the second time.
 func (e *Engine) reshape(sc *sql.Context, stmt sqlparser.Statement) {
@@ -25,6 +26,8 @@ func (e *Engine) reshape(sc *sql.Context, stmt sqlparser.Statement) {
 		switch n := n.(type) {
 		case *sqlparser.SetOp:
 			n.Left, n.Right = ownPart(n.Left), ownPart(n.Right)
+		case *sqlparser.Insert:
+			upsertSelect(n)
 		case *sqlparser.Select:
 			groupByConstants(n)
 			orderDistinct(n)

@@ -27,6 +27,7 @@ type settings struct {
 	// compilable: nothing is set that only the ordinary path heeds.
 	compilable bool
 	ownPlanner bool // queries are planned by our own packages (query.go)
+	inPlace    bool // rows may be counted where they are (inplace.go)
 	plainText  bool // texts are quoted as usual: constants can be taken out of statements
 	// noBackslash: NO_BACKSLASH_ESCAPES; a backslash in a text stands for itself.
 	noBackslash bool
@@ -82,6 +83,7 @@ func (s *Session) look(ctx *sql.Context) *settings {
 	k.idle, k.idleTx = whole(waitVariable, time.Second), whole(idleTxVariable, time.Second)
 	usual := func(name string) bool { yes, _ := sql.HasDefaultValue(ctx, s, name); return yes }
 	k.ownPlanner = on(ownPlannerVariable) && usual("sql_select_limit")
+	k.inPlace = on(inPlaceVariable)
 	k.compilable = on(compiledVariable) && on("foreign_key_checks") && on("unique_checks") && usual("sql_select_limit") && usual("time_zone") &&
 		k.asOf == "" && k.staleness == "" && !k.noBackslash && strings.HasPrefix(s.GetCollation().Name(), "utf8mb4")
 	return k

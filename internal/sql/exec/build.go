@@ -18,8 +18,8 @@ func (x *Execution) build(n rel.Node) (iterator, error) {
 func (x *Execution) make(n rel.Node) (iterator, error) {
 	switch n := n.(type) {
 	case *rel.Scan:
-		if l := x.lookups[n]; l != nil {
-			delete(x.lookups, n)
+		if l := x.lookups[n]; l != nil && !l.built {
+			l.built = true
 			return l, nil
 		}
 		return newScan(x, n), nil
@@ -58,7 +58,18 @@ func (x *Execution) make(n rel.Node) (iterator, error) {
 	case *rel.Sort:
 		return newSort(x, n, child), nil
 	case *rel.Group:
-		return newGroup(x, n, child)
+		plain, err := newGroup(x, n, child)
+		if err != nil {
+			return nil, err
+		}
+		if c := newCounted(x, n, plain); c != nil {
+			if x.groups == nil {
+				x.groups = map[*rel.Group]*counted{}
+			}
+			x.groups[n], c.look = c, x.lookups[c.s]
+			return c, nil
+		}
+		return plain, nil
 	case *rel.Window:
 		return newWindow(x, n, child)
 	}

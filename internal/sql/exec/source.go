@@ -49,3 +49,42 @@ type Rows interface {
 	Next(regs []expr.Value, cols []rel.ColID) (bool, error)
 	Close() error
 }
+
+// Counter is implemented by sources that answer a GROUP BY over one table without giving its rows.
+type Counter interface {
+	// Count gives the groups of rows of a table: the registers of the keys, and behind them those of the aggregates, are what Rows.Next
+	// fills in. nil: the source cannot, and the rows have to be read.
+	Count(r *CountRequest) (Rows, error)
+}
+
+// CountRequest is what is to be counted.
+type CountRequest struct {
+	Table rel.Table
+	// Index and Spans say which rows are meant, exactly; Spans nil: all of the table. If Ordered, the groups come in the order of Index,
+	// or in its reverse; else in any, and without Spans Index says nothing.
+	Index            rel.Index
+	Spans            []KeySpan
+	Ordered, Reverse bool
+	// Keys are the columns by which they are grouped, by place; none: one group, of no rows as well.
+	Keys []int
+	Aggs []CountAgg
+	// Beside, if not nil, is a request for a whole table that will be read next.
+	Beside *Request
+}
+
+// CountAgg is an aggregate of a group.
+type CountAgg struct {
+	Kind  CountKind
+	Place int // of the column; not for CountAll
+}
+
+// CountKind is the kind of an aggregate.
+type CountKind uint8
+
+// Kinds of aggregates.
+const (
+	CountAll   CountKind = iota // COUNT(*)
+	CountPlace                  // COUNT(column)
+	MinPlace                    // MIN(column)
+	MaxPlace                    // MAX(column)
+)

@@ -66,6 +66,20 @@ func aggregate(operation string, ts ...Type) (uint16, Coercibility, error) {
 	return out.ID, Coercibility(out.Coercibility), nil
 }
 
+// together is the collation in which texts are compared; the error is illegalMix's.
+func together(operation string, ts ...Type) (uint16, error) {
+	coll, coerc, err := aggregate(operation, ts...)
+	if err != nil {
+		return 0, err
+	}
+	if coerc == NoneCoerc || len(ts) > 2 { // of more than two, two that differ are an error whatever the others are
+		if err := illegalMix(operation, ts...); err != nil {
+			return 0, err
+		}
+	}
+	return coll, nil
+}
+
 // illegalMix is the error of operands that are compared and have no collation together: 1267, 1270 or 1271.
 func illegalMix(operation string, ts ...Type) error {
 	typed, err := typedCollations(ts)

@@ -79,12 +79,16 @@ func compareAs(operation string, nodes ...Node) (comparison, error) {
 			types = append(types, t)
 		}
 	}
-	coll, coerc, err := aggregate(operation, types...)
+	how := together
+	if operation == rowsIn || operation == "greatest" || operation == "least" { // of texts that do not go together the characters decide
+		how = func(operation string, ts ...Type) (uint16, error) {
+			coll, _, err := aggregate(operation, ts...)
+			return coll, err
+		}
+	}
+	coll, err := how(operation, types...)
 	if err != nil {
 		return comparison{}, err
-	}
-	if coerc == NoneCoerc && operation != rowsIn {
-		return comparison{}, illegalMix(operation, types...)
 	}
 	if coll == BinaryCollation {
 		return comparison{class: asBytes, collation: coll}, nil

@@ -361,10 +361,7 @@ func inCollation(args []Node) error {
 	if len(types) == 2 {
 		operation = "="
 	}
-	_, coerc, err := aggregate(operation, types...)
-	if err == nil && coerc == NoneCoerc {
-		err = illegalMix(operation, types...)
-	}
+	_, err := together(operation, types...)
 	return err
 }
 

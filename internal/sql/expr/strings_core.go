@@ -116,7 +116,7 @@ func textCollation(c *Call, places ...int) (uint16, Coercibility, error) {
 		}
 	}
 	coll, coerc, err := aggregate(c.Name, types...)
-	if err == nil && coerc >= Numeric {
+	if err == nil && (coerc == Numeric || coerc == Ignorable) {
 		if coerc == Numeric {
 			coll = DefaultCollation
 		}

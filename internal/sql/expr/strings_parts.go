@@ -17,7 +17,7 @@ func init() {
 		&Func{Name: "substring_index", Min: 3, Max: 3, Resolve: resolveText(evalSubstringIndex, lengthOf(0), 0, 1)},
 		&Func{Name: "insert", Min: 4, Max: 4, Resolve: resolveText(evalInsert, func(c *Call) int {
 			return sum(displayLength(c.ArgType(0)), displayLength(c.ArgType(3)))
-		}, 0, 3)},
+		}, 0)}, // the new part does not count
 		&Func{Name: "lpad", Min: 3, Max: 3, Resolve: resolveText(evalPad, constantLength(1), 0, 2)},
 		&Func{Name: "rpad", Min: 3, Max: 3, Resolve: resolveText(evalPad, constantLength(1), 0, 2)},
 		&Func{Name: "ltrim", Min: 1, Max: 1, Resolve: resolveText(evalTrim, lengthOf(0))},

@@ -26,6 +26,8 @@ func (z *optimizer) physical(n rel.Node, want float64) rel.Node {
 		return z.physicalSort(n, want)
 	case *rel.Scan:
 		return z.readScan(n)
+	case *rel.Group:
+		z.countBelow(n)
 	}
 	for i, c := range n.Children() {
 		if d := z.physical(c, z.wantBelow(n, want)); d != c {

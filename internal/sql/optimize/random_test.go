@@ -39,7 +39,7 @@ func randomTables(r *rand.Rand) []*memTable {
 			typ := []expr.Type{tInt, tInt, tText, tPad, tDec, tDate, tDbl}[r.IntN(7)]
 			t.columns = append(t.columns, rel.TableColumn{Name: fmt.Sprintf("c%d", c), Type: typ, Nullable: r.IntN(3) > 0})
 		}
-		rows := []int{0, 1, 3, 8, 15}[r.IntN(5)]
+		rows := []int{0, 1, 3, 8, 12, 16}[r.IntN(6)]
 		for id := range rows {
 			row := []expr.Value{expr.Int(int64(id))}
 			for _, c := range t.columns[1:] {
@@ -341,6 +341,9 @@ func call(name string, args ...expr.Node) expr.Node {
 
 // literal is one that is compared with a column of type t.
 func (g *generator) literal(t expr.Type) expr.Node {
+	if g.pick(15) == 0 {
+		return &expr.Lit{V: expr.Null, T: expr.TNull}
+	}
 	switch t.Kind() {
 	case expr.KindInt, expr.KindDecimal, expr.KindFloat, expr.KindUint:
 		switch g.pick(5) {
