@@ -64,10 +64,11 @@ type rowReader struct {
 	covered bool // entries hold all columns that are wanted
 	counts  bool // a whole scan: its size is worth remembering
 	lock    txn.Lock
-	some    uint64  // if not 0: only so many rows are locked (lockSome)
-	limit   int     // if not 0: only so many rows are wanted, of one reach
-	uses    int     // if not 0: probably no more rows than these will be asked for
-	sink    *opened // if not nil: it gets the rows, and next only says that they are over
+	some    uint64   // if not 0: only so many rows are locked (lockSome)
+	limit   int      // if not 0: only so many rows are wanted, of one reach
+	uses    int      // if not 0: probably no more rows than these will be asked for
+	ahead   *fetched // if not nil: what was read ahead for it
+	sink    *opened  // if not nil: it gets the rows, and next only says that they are over
 
 	rowsFrom    *rowDecoder
 	scanner     *txn.Scanner
@@ -155,7 +156,7 @@ func (r *rowReader) fetch(ctx *sql.Context) error {
 	if r.scanner != nil {
 		return r.page(ctx)
 	}
-	if f := r.stmt.ahead[r.t.l.desc.ID]; f != nil {
+	if f := r.readBefore(); f != nil {
 		if rows, ok := f.spans[spanName(r.reaches[0].span)]; ok {
 			if r.reverse {
 				rows = slices.Clone(rows)
@@ -182,6 +183,14 @@ func (r *rowReader) fetch(ctx *sql.Context) error {
 	}
 	r.scanner = r.tx.attempt().Scan(ctx, r.reaches[0].span, txn.ScanOptions{Limit: r.limit, Reverse: r.reverse, Page: page, Lock: r.own()})
 	return r.page(ctx)
+}
+
+// readBefore is what was read ahead for the reader, or for all of its table; nil: nothing.
+func (r *rowReader) readBefore() *fetched {
+	if r.ahead != nil {
+		return r.ahead
+	}
+	return r.stmt.ahead[r.t.l.desc.ID]
 }
 
 // lockSome is for an UPDATE or DELETE that no index helps. Which of all rows it wants is known only after they have been read.
@@ -430,7 +439,7 @@ func (r *rowReader) primaryValues(ctx *sql.Context, ks []kv.Key) (values [][]byt
 	if r.lock.Mode != kv.NoLock {
 		return r.tx.getLocked(ctx, ks, r.lock)
 	}
-	if f := r.stmt.ahead[r.t.l.desc.ID]; f != nil {
+	if f := r.readBefore(); f != nil {
 		out := make([][]byte, len(ks))
 		for i, k := range ks {
 			v, ok := f.rows[string(k)]
