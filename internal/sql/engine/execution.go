@@ -41,6 +41,7 @@ type execution struct {
 	digest    string        // of the query, if known
 	compiled  bool          // executed by a plan
 	byOwn     bool          // planned and executed by our own packages (query.go)
+	explains  explainForm   // EXPLAIN of a query, by our own packages
 	unknown   *planKey      // the statement is one to make a plan of
 	pinned    *schema       // the version of the catalog that the ordinary path has used
 	schema    sql.Schema    // of the result that it gave

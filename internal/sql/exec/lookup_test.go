@@ -81,6 +81,9 @@ func (d drawer) lookupTree(b *tree, left rel.Node, l []rel.ColID, made *[]rel.Co
 		j.Right = &rel.Filter{Child: p, Conds: []expr.Node{b.call("<>", b.ref(p.Cols[0]), num(2))}}
 		cols = append(slices.Clone(cols), p.Cols[0])
 	}
+	if d.IntN(4) == 0 { // leaves the table to those that read several requests at once
+		j.Right = &rel.Distinct{Child: j.Right, Cols: cols}
+	}
 	if j.Kind == rel.Inner || j.Kind == rel.Left {
 		*made = append(*made, cols...)
 	}
@@ -136,7 +139,12 @@ func TestLookupsAhead(t *testing.T) {
 		if b.last.mem.used != 0 {
 			t.Errorf("%d bytes are still counted after Close", b.last.mem.used)
 		}
-		if b.src.reads < alone {
+		reads := b.src.reads
+		b.bulk, b.src.reads = true, 0
+		if got, err = b.run(n, cols...); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s\nfrom a source that reads several requests at once (error %v)\ngot  %q\nwant %q", rel.Format(n), err, got, want)
+		}
+		if min(reads, b.src.reads) < alone {
 			fewer++
 		} else {
 			equal++
@@ -211,7 +219,14 @@ func TestLookupsAheadReads(t *testing.T) {
 // TestLookupsAheadTellErrorsInTurn: an error that a later row of the left side causes comes after the rows before it, and not at all if
 // they suffice (L4).
 func TestLookupsAheadTellErrorsInTurn(t *testing.T) {
+	for _, bulk := range []bool{false, true} {
+		lookupsTellErrorsInTurn(t, bulk)
+	}
+}
+
+func lookupsTellErrorsInTurn(t *testing.T, bulk bool) {
 	b := newTree(t)
+	b.bulk = bulk
 	l, r := b.scan(b.keyed(8, 1)), b.scan(b.keyed(8, 1))
 	fails := func(id rel.ColID) expr.Node { // where the column is 5, and is 1 elsewhere
 		over := b.call("+", num(1<<63-1), b.call("=", b.ref(id), num(5)))
@@ -228,6 +243,9 @@ func TestLookupsAheadTellErrorsInTurn(t *testing.T) {
 			l.Filter = nil
 			j := b.byIndex(rel.Inner, l, r)
 			put(j)
+			if bulk {
+				j.Right = &rel.Distinct{Child: r, Cols: r.Cols}
+			}
 			b.fails(j, l.Cols[:1], 1690)
 			b.expect(&rel.Limit{Child: j, Count: num(5)}, l.Cols[:1], "0", "1", "2", "3", "4")
 			got, _ := b.run(j, l.Cols[0])
@@ -251,6 +269,7 @@ func TestLookupsAheadAreNotForVolatile(t *testing.T) {
 		"on": func(b *tree, j *rel.Join) { j.On = []expr.Node{b.call(">=", b.call("rand"), num(0))} },
 	} {
 		b := newTree(t)
+		b.bulk = true
 		j := b.byIndex(rel.Inner, b.scan(b.keyed(20, 1)), b.scan(b.keyed(20, 1)))
 		put(b, j)
 		if _, err := b.run(j); err != nil {
