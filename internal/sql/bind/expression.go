@@ -36,13 +36,14 @@ func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
 	case *sqlparser.ColName:
 		return b.columnRef(e, s)
 	case *sqlparser.SQLVal:
-		return b.literal(e)
+		n, err := b.literal(e)
+		return b.rolledUp(n, s), err
 	case *sqlparser.ParenExpr:
 		return b.expression(e.Expr, s)
 	case *sqlparser.NullVal:
-		return &expr.Lit{T: expr.TNull}, nil
+		return b.rolledUp(&expr.Lit{T: expr.TNull}, s), nil
 	case sqlparser.BoolVal:
-		return &expr.Lit{V: expr.Bool(bool(e)), T: expr.TBool}, nil
+		return b.rolledUp(&expr.Lit{V: expr.Bool(bool(e)), T: expr.TBool}, s), nil
 	}
 	if k := b.matchKey(e, s, false); k != nil {
 		return b.ref(k.out), nil
@@ -137,7 +138,14 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	if namedInErrors[name] {
 		text = b.callText(name, args)
 	}
-	return expr.Build(name, text, extra, args...)
+	n, err := expr.Build(name, text, extra, args...)
+	if err == nil && b.set.Env != nil {
+		err = expr.ConstantDates(b.set.Env, name, args...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
 }
 
 // callOf is call for arguments that are not bound yet.
@@ -264,7 +272,7 @@ func (b *binder) unary(e *sqlparser.UnaryExpr, s *scope) (expr.Node, error) {
 	case sqlparser.UMinusStr:
 		if v, ok := e.Expr.(*sqlparser.SQLVal); ok {
 			if n, err := b.negative(v); n != nil || err != nil {
-				return n, err
+				return b.rolledUp(n, s), err
 			}
 		}
 		return b.callOf("neg", nil, s, e.Expr)

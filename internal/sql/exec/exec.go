@@ -42,7 +42,7 @@ type Execution struct {
 	subs   map[*rel.Subquery]*subquery
 	shared map[*rel.Shared]*shared
 	work   map[*rel.Recursive]*recursive
-	scans  map[*rel.Scan]*scan
+	scans  map[*rel.Scan]*scan // for what is counted beside one
 	groups map[*rel.Group]*counted
 
 	lookups map[*rel.Scan]*lookup // while the tree is built: right sides of joins that several rows of the left one are looked up in

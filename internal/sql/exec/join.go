@@ -35,9 +35,6 @@ func newJoin(x *Execution, n *rel.Join) (iterator, error) {
 		}
 		return newHashJoin(x, n, left, right)
 	}
-	if look == nil {
-		left = newAhead(x, n, left)
-	}
 	j := &nestedJoin{x: x, n: n, left: left, right: right, nulls: n.Right.Columns()}
 	if n.Keep && !n.Lateral {
 		j.kept = &kept{storeScan: storeScan{x: x, cols: n.Right.Columns()}, child: right, fixed: fixed(n.Right)}

@@ -12,8 +12,7 @@ type scan struct {
 	types []expr.Type // of the columns of the index, Suffix included
 	req   Request
 	rows  Rows
-	left  int  // -1: all
-	given Rows // that were begun to be read ahead, for the registers as they are; nil: none
+	left  int // -1: all
 }
 
 func newScan(x *Execution, n *rel.Scan) *scan {
@@ -46,10 +45,6 @@ func (s *scan) open() error {
 	s.left = -1
 	if s.n.Limit > 0 {
 		s.left = s.n.Limit
-	}
-	if s.given != nil {
-		s.rows, s.given = s.given, nil
-		return nil
 	}
 	if s.n.Access != nil && len(s.n.Access.Spans) > 0 {
 		spans, err := s.spans()

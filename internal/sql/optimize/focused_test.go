@@ -35,7 +35,7 @@ func (g *generator) focused() (rel.Node, []rel.ColID, judged) {
 		p := g.filtered(g.scan())
 		top := g.group(p)
 		n := top.n.(*rel.Group)
-		n.Keys, n.Out, n.Scalar = nil, nil, true
+		n.Keys, n.Out, n.Scalar, n.Rollup = nil, nil, true, false
 		var cols []rel.ColID
 		for _, a := range n.Aggs {
 			cols = append(cols, a.Col)
@@ -53,7 +53,7 @@ func (g *generator) focused() (rel.Node, []rel.ColID, judged) {
 	if len(p.n.(*rel.Group).Keys) == 0 {
 		return p.n, p.cols, rowsSame
 	}
-	keys := p.n.(*rel.Group).Keys
+	keys := p.n.(*rel.Group).Out
 	if g.pick(2) == 0 {
 		p.n = &rel.Filter{Child: p.n, Conds: g.conds(1+g.pick(2), 0, p.cols, nil)}
 	}

@@ -247,7 +247,13 @@ func (g *generator) group(p plan) plan {
 	n.Keys = uniqueCols(n.Keys)
 	n.Out = n.Keys
 	n.Scalar = len(n.Keys) == 0
-	cols := append([]rel.ColID{}, n.Keys...)
+	if len(n.Keys) > 0 && g.pick(5) == 0 {
+		n.Rollup, n.Out = true, nil
+		for _, k := range n.Keys {
+			n.Out = append(n.Out, g.add("rolled", g.meta.Columns[k].Type))
+		}
+	}
+	cols := append([]rel.ColID{}, n.Out...)
 	for _, name := range []string{"count", "min", "max", "sum"} {
 		arg := p.cols[g.pick(len(p.cols))]
 		t := g.meta.Columns[arg].Type
@@ -476,7 +482,7 @@ func (g *generator) subquery(depth int, cols, outer []rel.ColID) expr.Node {
 	case 2:
 		top := g.group(p)
 		n := top.n.(*rel.Group)
-		n.Keys, n.Out, n.Scalar = nil, nil, true
+		n.Keys, n.Out, n.Scalar, n.Rollup = nil, nil, true, false
 		if len(n.Aggs) == 0 {
 			s.Kind, s.Out = rel.Exists, p.cols
 			break
