@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -245,13 +244,8 @@ func (b *binder) store(q *query, to []rel.ColID) []rel.ColID {
 			continue
 		}
 		var place any = expr.Target{Type: target.Type, Name: target.Name, Row: 1}
-<<<<<<< HEAD
 		if from.Type.Kind() == expr.KindText && !made[id] {
 			place = expr.CopyTarget{Target: place.(expr.Target)}
-=======
-		if from.Type.Name == target.Type.Name && from.Type.Collation == target.Type.Collation && readsColumn(q.plan, id) {
-			place = expr.CopiedTarget{Target: place.(expr.Target)}
->>>>>>> bind
 		}
 		as, err := expr.Build("store as", target.Name, place, b.ref(id))
 		if err != nil {
@@ -269,7 +263,6 @@ func (b *binder) store(q *query, to []rel.ColID) []rel.ColID {
 	return ids
 }
 
-<<<<<<< HEAD
 // calculated are the columns that a query calculates, unlike those that it reads.
 func calculated(n rel.Node) rel.Cols {
 	out := rel.Cols{}
@@ -290,20 +283,6 @@ func calculated(n rel.Node) rel.Cols {
 		n = n.Children()[0]
 	}
 	return out
-=======
-// readsColumn reports whether a column of a plan is one of a table, or of the recursive table, as it is.
-func readsColumn(n rel.Node, id rel.ColID) bool {
-	switch n := n.(type) {
-	case *rel.Scan, *rel.WorkScan:
-		return slices.Contains(n.Columns(), id)
-	}
-	for _, c := range n.Children() {
-		if readsColumn(c, id) {
-			return true
-		}
-	}
-	return false
->>>>>>> bind
 }
 
 // fits reports whether a column of type to holds all values of type from that are held in the same way.

@@ -115,7 +115,17 @@ func (z *optimizer) physicalJoin(j *rel.Join, want float64) rel.Node {
 	}
 	hash, rest := z.hashKeys(j)
 	if s := lookupScan(j); s != nil {
-		if p := z.bestPath(s, s.Filter, j.On); p != nil && !p.never && readsLeft(p, given(j.Left)) {
+		// what a projection of the right side calculates is not known before the table is read
+		above, own := given(j.Right), given(s)
+		on := slices.DeleteFunc(slices.Clone(j.On), func(c expr.Node) bool {
+			for id := range reads(c) {
+				if above[id] && !own[id] {
+					return true
+				}
+			}
+			return false
+		})
+		if p := z.bestPath(s, s.Filter, on); p != nil && !p.never && readsLeft(p, given(j.Left)) {
 			whole := z.wholeCost(s)
 			if len(hash) > 0 {
 				whole += costHash*leftRows + costBuild*z.estimate(s)

@@ -207,6 +207,9 @@ func (g *generator) project(p plan, outer []rel.ColID) plan {
 
 func (g *generator) join(depth int, outer []rel.ColID) plan {
 	l, r := g.tree(depth-1, outer), g.tree(depth-1, outer)
+	if g.pick(4) == 0 {
+		r = g.project(g.scan(), outer)
+	}
 	j := &rel.Join{Left: l.n, Right: r.n, Kind: []rel.JoinKind{rel.Inner, rel.Inner, rel.Left, rel.Left, rel.Semi, rel.Anti}[g.pick(6)]}
 	both := append(append([]rel.ColID{}, l.cols...), r.cols...)
 	for range g.pick(3) {
