@@ -178,9 +178,13 @@ type bridge struct {
 }
 
 var (
-	_ sql.Expression         = (*bridge)(nil)
-	_ sql.CollationCoercible = (*bridge)(nil)
+	_ sql.NonDeterministicExpression = (*bridge)(nil)
+	_ sql.CollationCoercible         = (*bridge)(nil)
 )
+
+// IsNonDeterministic implements sql.NonDeterministicExpression: what reads columns or variables has not one value. Without it the
+// functions REGEXP_... keep the pattern, and their value, of the first row for all others.
+func (b *bridge) IsNonDeterministic() bool { return !expr.IsConst(b.n) }
 
 // Type implements sql.Expression.
 func (b *bridge) Type(*sql.Context) sql.Type { return b.host }
