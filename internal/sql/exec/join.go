@@ -30,13 +30,10 @@ func newJoin(x *Execution, n *rel.Join) (iterator, error) {
 	if n.Hash != nil && !n.Lateral {
 		if g, ok := n.Right.(*rel.Group); ok && x.groups[g] != nil {
 			if s, ok := n.Left.(*rel.Scan); ok {
-				x.groups[g].beside = x.scans[s]
+				x.groups[g].beside = newScan(x, s) // for what it asks of the source
 			}
 		}
 		return newHashJoin(x, n, left, right)
-	}
-	if look == nil { // else the rows of the left side are read ahead already
-		left = newAhead(x, n, left)
 	}
 	j := &nestedJoin{x: x, n: n, left: left, right: right, nulls: n.Right.Columns()}
 	if n.Keep && !n.Lateral {

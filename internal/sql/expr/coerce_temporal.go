@@ -375,6 +375,39 @@ func temporalConstants(operation string, class class, nodes ...Node) []Node {
 	return out
 }
 
+// ConstantDates is error 1525 of a comparison of a date with a constant text that is no date, for a host that resolves names: MySQL finds it
+// before it reads a row. name and args are those of a call; nil: it is no such comparison, or there is no error.
+func ConstantDates(env *Env, name string, args ...Node) error {
+	switch name {
+	case "=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "nullif", "in", "not in":
+	default:
+		return nil
+	}
+	if len(args) != 2 { // of IN with several values each is converted when it is compared
+		return nil
+	}
+	if a, ok := args[0].(*Tuple); ok {
+		b, ok := args[1].(*Tuple)
+		for i := 0; ok && i < min(len(a.Nodes), len(b.Nodes)); i++ {
+			if err := ConstantDates(env, "=", a.Nodes[i], b.Nodes[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, n := range temporalConstants("=", asDatetime, args...) {
+		if c, ok := n.(*temporalConstant); ok {
+			quiet := *env
+			quiet.Warn, quiet.failed = nil, nil
+			_, err := c.Eval(&quiet)
+			if e, is := err.(*Error); is && e.Code == 1525 {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // isLeaf reports whether the host evaluates an expression: columns, mostly.
 func isLeaf(n Node) bool {
 	switch n.(type) {
