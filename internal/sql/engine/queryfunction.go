@@ -115,6 +115,9 @@ func (c *hostCall) of(e sql.Expression) (*hostCall, error) {
 // argument is an argument as go-mysql-server sees it. Constants are literals, which it looks for.
 func (c *hostCall) argument(n expr.Node) sql.Expression {
 	b := &bridge{call: c, n: n, host: hostType(n.Type())}
+	if t := n.Type(); t.Kind() == expr.KindEnum || t.Kind() == expr.KindSet {
+		b.host, b.text = hostType(expr.TText(t.Length, t.Collation, t.Coerc)), true
+	}
 	c.args = append(c.args, b)
 	if l, ok := n.(*expr.Lit); ok {
 		if v, err := toHost(l.V, l.T); err == nil {
@@ -175,11 +178,13 @@ type bridge struct {
 	call *hostCall
 	n    expr.Node
 	host sql.Type
+	text bool // the value is an ENUM or a SET, which the functions take as a text
 }
 
 var (
-	_ sql.Expression         = (*bridge)(nil)
-	_ sql.CollationCoercible = (*bridge)(nil)
+	_ sql.Expression                 = (*bridge)(nil)
+	_ sql.CollationCoercible         = (*bridge)(nil)
+	_ sql.NonDeterministicExpression = (*bridge)(nil)
 )
 
 // Type implements sql.Expression.
@@ -190,6 +195,10 @@ func (b *bridge) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
 	t := b.n.Type()
 	return sql.CollationID(t.Collation), byte(t.Coerc)
 }
+
+// IsNonDeterministic implements sql.NonDeterministicExpression: functions that keep the value of what looks like a constant to them (REGEXP_LIKE)
+// must not keep that of the first row.
+func (b *bridge) IsNonDeterministic() bool { return !expr.IsConst(b.n) }
 
 // IsNullable implements sql.Expression.
 func (b *bridge) IsNullable(*sql.Context) bool { return true }
@@ -216,6 +225,9 @@ func (b *bridge) Eval(*sql.Context, sql.Row) (any, error) {
 	v, err := b.n.Eval(b.call.env)
 	if err != nil {
 		return nil, err
+	}
+	if b.text && !v.IsNull() {
+		return expr.ToText(b.call.env, v)
 	}
 	return toHost(v, b.n.Type())
 }
