@@ -186,6 +186,7 @@ func sideBySide(sources []*source) joined {
 
 // derived is a query as a table in FROM.
 func (b *binder) derived(q *query, database, alias string, names []string) (joined, error) {
+	b.dropHidden(q)
 	src := &source{database: database, alias: alias, cols: make([]column, 0, len(q.cols)), merged: q.merged}
 	if len(names) > 0 && len(names) != len(q.cols) {
 		return joined{}, expr.Errorf(1353, "HY000", "In definition of view, derived table or common table expression, SELECT list and "+

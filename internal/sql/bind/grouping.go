@@ -55,7 +55,7 @@ func (b *binder) groupBy(list sqlparser.GroupBy, s *scope) error {
 		if err != nil {
 			return err
 		}
-		k.ast = e
+		k.ast, k.node = e, asValue(k.node)
 		if col, ok := k.node.(*rel.Col); ok && !b.outer[col] && k.isName() {
 			k.col, k.id = true, col.ID
 		} else {

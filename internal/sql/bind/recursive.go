@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -239,6 +238,7 @@ func (b *binder) steps(c *cteList, out *rel.Recursive, blocks []operand) error {
 // store puts conversions to the types of columns on the plan of a query, where its values may not be such as they are.
 func (b *binder) store(q *query, to []rel.ColID) []rel.ColID {
 	ids := columnIDs(q.cols)
+	made := calculated(q.plan)
 	var p *rel.Project
 	for i, id := range ids {
 		from, target := &b.meta.Columns[id], b.meta.Columns[to[i]]
@@ -246,8 +246,8 @@ func (b *binder) store(q *query, to []rel.ColID) []rel.ColID {
 			continue
 		}
 		var place any = expr.Target{Type: target.Type, Name: target.Name, Row: 1}
-		if from.Type.Name == target.Type.Name && from.Type.Collation == target.Type.Collation && readsColumn(q.plan, id) {
-			place = expr.CopiedTarget{Target: place.(expr.Target)}
+		if from.Type.Kind() == expr.KindText && !made[id] {
+			place = expr.CopyTarget{Target: place.(expr.Target)}
 		}
 		as, err := expr.Build("store as", target.Name, place, b.ref(id))
 		if err != nil {
@@ -265,18 +265,26 @@ func (b *binder) store(q *query, to []rel.ColID) []rel.ColID {
 	return ids
 }
 
-// readsColumn reports whether a column of a plan is one of a table, or of the recursive table, as it is.
-func readsColumn(n rel.Node, id rel.ColID) bool {
-	switch n := n.(type) {
-	case *rel.Scan, *rel.WorkScan:
-		return slices.Contains(n.Columns(), id)
-	}
-	for _, c := range n.Children() {
-		if readsColumn(c, id) {
-			return true
+// calculated are the columns that a query calculates, unlike those that it reads.
+func calculated(n rel.Node) rel.Cols {
+	out := rel.Cols{}
+	for n != nil {
+		switch n := n.(type) {
+		case *rel.Project:
+			for _, id := range n.Cols {
+				out[id] = true
+			}
+		case *rel.Values, *rel.SetOp:
+			for _, id := range n.Columns() {
+				out[id] = true
+			}
 		}
+		if len(n.Children()) != 1 {
+			break
+		}
+		n = n.Children()[0]
 	}
-	return false
+	return out
 }
 
 // fits reports whether a column of type to holds all values of type from that are held in the same way.

@@ -37,6 +37,18 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 	if err := regexpArguments(name, args); err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(name, "regexp_") {
+		for i := 0; i < min(2, len(args)); i++ {
+			if k := args[i].Type().Kind(); k == expr.KindText || k == expr.KindBytes || k == expr.KindBit || k == expr.KindNull {
+				continue
+			}
+			c, err := expr.Build("cast", text, expr.TText(-1, expr.DefaultCollation, expr.Implicit), args[i])
+			if err != nil {
+				return nil, err
+			}
+			args[i] = c
+		}
+	}
 	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
 	if !ok {
 		return nil, nil
@@ -187,6 +199,10 @@ var (
 	_ sql.NonDeterministicExpression = (*bridge)(nil)
 )
 
+// IsNonDeterministic implements sql.NonDeterministicExpression: what reads columns or variables has not one value. Without it the
+// functions REGEXP_... keep the pattern, and their value, of the first row for all others.
+func (b *bridge) IsNonDeterministic() bool { return !expr.IsConst(b.n) }
+
 // Type implements sql.Expression.
 func (b *bridge) Type(*sql.Context) sql.Type { return b.host }
 
@@ -195,10 +211,6 @@ func (b *bridge) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
 	t := b.n.Type()
 	return sql.CollationID(t.Collation), byte(t.Coerc)
 }
-
-// IsNonDeterministic implements sql.NonDeterministicExpression: functions that keep the value of what looks like a constant to them (REGEXP_LIKE)
-// must not keep that of the first row.
-func (b *bridge) IsNonDeterministic() bool { return !expr.IsConst(b.n) }
 
 // IsNullable implements sql.Expression.
 func (b *bridge) IsNullable(*sql.Context) bool { return true }

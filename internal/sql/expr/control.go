@@ -310,7 +310,8 @@ func resolveCoalesce(c *Call) (err error) {
 
 // resolveNullif: NULLIF's type is that of its first argument.
 func resolveNullif(c *Call) error {
-	e, err := newEquality("nullif", c.Args[0], c.Args[1])
+	pair := yearConstants("=", c.Args[0], c.Args[1])
+	e, err := newEquality("nullif", pair[0], pair[1])
 	if err != nil {
 		return err
 	}
@@ -420,16 +421,16 @@ func resolveAs(c *Call) error {
 	return nil
 }
 
-// CopiedTarget is a column that the values of another column of the same type and collation are copied into as they are.
-type CopiedTarget struct{ Target }
+// CopyTarget is a column that gets the value of another one.
+type CopyTarget struct{ Target }
 
 // resolveAssign makes a value what a column that Extra names (a Target) would hold if the value was stored in it in the session's mode: a
-// recursive query does so with the rows of its steps (error 1406, 1264, 1366 in strict mode). Where Extra is a CopiedTarget MySQL calls a
-// text that is too long truncated (1265).
+// recursive query does so with the rows of its steps (error 1406, 1264, 1366 in strict mode). Where Extra is a CopyTarget the value is that of
+// another column, as it is: MySQL calls a text that is too long truncated (1265) then.
 func resolveAssign(c *Call) error {
 	target, ok := c.Extra.(Target)
 	if !ok {
-		target = c.Extra.(CopiedTarget).Target
+		target = c.Extra.(CopyTarget).Target
 	}
 	copied := !ok
 	c.T = target.Type
@@ -443,7 +444,7 @@ func resolveAssign(c *Call) error {
 		if v, err = Assign(&storing, v, &target); err == nil {
 			err = storing.Failed()
 		}
-		if failed, is := err.(*Error); is && copied && failed.Code == 1406 {
+		if failed, is := err.(*Error); is && copied && target.Type.Kind() == KindText && failed.Code == 1406 {
 			err = Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
 		}
 		return v, err
