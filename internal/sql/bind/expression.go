@@ -136,7 +136,6 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 			args[i] = keep(a)
 		}
 	}
-	b.yearConstants(name, args)
 	text := ""
 	if namedInErrors[name] {
 		text = b.callText(name, extra, args)
