@@ -60,12 +60,30 @@ func (r *recursive) open() (err error) {
 		return nil
 	}
 	r.inner = r.seed
-	return r.seed.open()
+	return r.begin(r.seed)
+}
+
+// begin opens the seed or the step. Both are executed as a statement that stores its rows: what is a warning elsewhere fails it in strict mode.
+func (r *recursive) begin(it iterator) error {
+	change := r.x.env.Change
+	r.x.env.Change = true
+	err := it.open()
+	r.x.env.Change = change
+	return firstError(err, r.x.env.Failed())
+}
+
+// row is the next row of the seed or the step.
+func (r *recursive) row() (bool, error) {
+	change := r.x.env.Change
+	r.x.env.Change = true
+	ok, err := r.inner.next()
+	r.x.env.Change = change
+	return ok, firstError(err, r.x.env.Failed())
 }
 
 func (r *recursive) next() (bool, error) {
 	for r.inner != nil && r.left > 0 {
-		ok, err := r.inner.next()
+		ok, err := r.row()
 		if err != nil {
 			return false, err
 		}
@@ -130,7 +148,7 @@ func (r *recursive) advance() error {
 	r.prior, r.fresh = r.fresh, r.prior
 	r.fresh.reset()
 	r.inner = r.step
-	return r.step.open()
+	return r.begin(r.step)
 }
 
 func (r *recursive) drop() {
