@@ -70,7 +70,7 @@ type scope struct {
 	windows []*windowFunc
 	// inWindow is the window whose PARTITION BY or ORDER BY is being bound, or windowArgument; "": none.
 	inWindow string
-	// windowError is the first error in a window, frameError the first in a frame; nil: there is none.
+	// windowError is the first error in what partitions or orders a window, frameError in a frame; nil: there is none.
 	windowError, frameError error
 	sel                     *sqlparser.Select
 	ons                     []pendingOn

@@ -58,9 +58,11 @@ func (b *binder) windowCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) 
 	if errors.Is(err, ErrUnsupported) {
 		return nil, err
 	}
-	if err != nil && over == nil && s.windowError == nil { // MySQL looks at windows when all else has been resolved, at frames last
+	switch { // MySQL looks at windows when all else has been resolved, at their frames last
+	case err == nil:
+	case over == nil && s.windowError == nil:
 		s.windowError = err
-	} else if err != nil && over != nil && s.frameError == nil {
+	case over != nil && s.frameError == nil:
 		s.frameError = err
 	}
 	in := s.inWindow

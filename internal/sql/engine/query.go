@@ -194,17 +194,22 @@ func (x *execution) plan(sc *sql.Context, stmt sqlparser.SelectStatement, h *que
 	return q, warned, optimize.Optimize(q, h.env, optimize.Options{})
 }
 
-// executeQuery executes a plan and gives its rows to the output; to is nil: to nobody.
-func (x *execution) executeQuery(sc *sql.Context, q *rel.Query, m *exec.Measure, to *queryRowSender) (err error) {
-	env := environment(sc)
-	o := exec.Options{MaxRecursion: 1000, Session: x.s, Measure: m, MemorySetting: queryMemoryVariable, SizeOf: documentSize}
+// queryOptions are what a session decides about the execution of a query.
+func queryOptions(sc *sql.Context, s *Session, m *exec.Measure) exec.Options {
+	o := exec.Options{MaxRecursion: 1000, Session: s, Measure: m, MemorySetting: queryMemoryVariable, SizeOf: documentSize}
 	if n, ok := integerVariable(sc, queryMemoryVariable); ok {
 		o.MemoryLimit = n
 	}
 	if n, ok := integerVariable(sc, "cte_max_recursion_depth"); ok {
 		o.MaxRecursion = int(n)
 	}
-	run := exec.New(q, env, &querySource{ctx: sc, s: x.s}, o)
+	return o
+}
+
+// executeQuery executes a plan and gives its rows to the output; to is nil: to nobody.
+func (x *execution) executeQuery(sc *sql.Context, q *rel.Query, m *exec.Measure, to *queryRowSender) (err error) {
+	env := environment(sc)
+	run := exec.New(q, env, &querySource{ctx: sc, s: x.s}, queryOptions(sc, x.s, m))
 	defer func() {
 		if cerr := run.Close(); err == nil {
 			err = cerr

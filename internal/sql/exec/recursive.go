@@ -60,30 +60,29 @@ func (r *recursive) open() (err error) {
 		return nil
 	}
 	r.inner = r.seed
-	return r.begin(r.seed)
+	return r.storing(r.seed.open)
 }
 
-// begin opens the seed or the step. Both are executed as a statement that stores its rows: what is a warning elsewhere fails it in strict mode.
-func (r *recursive) begin(it iterator) error {
-	change := r.x.env.Change
-	r.x.env.Change = true
-	err := it.open()
-	r.x.env.Change = change
-	return firstError(err, r.x.env.Failed())
-}
-
-// row is the next row of the seed or the step.
-func (r *recursive) row() (bool, error) {
-	change := r.x.env.Change
-	r.x.env.Change = true
-	ok, err := r.inner.next()
-	r.x.env.Change = change
-	return ok, firstError(err, r.x.env.Failed())
+// storing executes a part of the seed or of the step, which MySQL stores in a table: in strict mode what goes wrong is an error.
+func (r *recursive) storing(part func() error) error {
+	env := r.x.env
+	change := env.Change
+	env.Change = true
+	err := part()
+	if err == nil {
+		err = env.Failed()
+	}
+	env.Change = change
+	return err
 }
 
 func (r *recursive) next() (bool, error) {
 	for r.inner != nil && r.left > 0 {
-		ok, err := r.row()
+		var ok bool
+		err := r.storing(func() (err error) {
+			ok, err = r.inner.next()
+			return err
+		})
 		if err != nil {
 			return false, err
 		}
@@ -148,7 +147,7 @@ func (r *recursive) advance() error {
 	r.prior, r.fresh = r.fresh, r.prior
 	r.fresh.reset()
 	r.inner = r.step
-	return r.begin(r.step)
+	return r.storing(r.step.open)
 }
 
 func (r *recursive) drop() {
