@@ -53,9 +53,6 @@ func (x *execution) insertsQuery(sc *sql.Context, r *request) (*sqlparser.Insert
 	if !ok || leftToOrdinary(q) {
 		return nil, nil
 	}
-	if _, values := q.(*sqlparser.ValuesStatement); values {
-		return nil, nil
-	}
 	out := &insertedQuery{into: ins.Table, replaces: strings.EqualFold(ins.Action, sqlparser.ReplaceStr), stmt: q, parameters: r.bindings, locks: x.lockPlan(sc, q, nil)}
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		if v, ok := n.(*sqlparser.SQLVal); ok && v.Type == sqlparser.ValArg {
@@ -65,7 +62,7 @@ func (x *execution) insertsQuery(sc *sql.Context, r *request) (*sqlparser.Insert
 	}, q)
 	withoutClauses(q)
 	ins.Rows = &sqlparser.Select{SelectExprs: sqlparser.SelectExprs{&sqlparser.StarExpr{}}, From: sqlparser.TableExprs{&sqlparser.AliasedTableExpr{
-		Expr: sqlparser.TableName{Name: sqlparser.NewTableIdent(querySourceName), DbQualifier: sqlparser.NewTableIdent(SystemDatabase)}}}}
+		Auth: sqlparser.AuthInformation{AuthType: sqlparser.AuthType_IGNORE}, Expr: sqlparser.TableName{Name: sqlparser.NewTableIdent(querySourceName), DbQualifier: sqlparser.NewTableIdent(SystemDatabase)}}}}
 	stmt, err := rewriteStatement(ins, r.query, r.query, nil)
 	if err != nil {
 		return nil, nil
