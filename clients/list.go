@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,13 +21,21 @@ var suites = []suite{
 	node("mysql2", true, "mysql2", "mysql2.js"),
 	node("knex", true, "knex", "knex.js"),
 	node("sequelize", true, "sequelize", "sequelize.js"),
-	// One test dials a host that must not answer, one ends the whole run where it fails: the alias of a derived table is in small letters.
+	node("typeorm", true, "typeorm", "typeorm.js"),
+	prisma(),
+	// One test dials a host that must not answer, one ends the whole run where it fails: an expression of a derived table is not said to be of it.
 	goTests("go-sql-driver", true, "github.com/go-sql-driver/mysql", "github.com/go-sql-driver/mysql", "^(TestConnectorReturnsTimeout|TestColumnsWithAlias)$",
 		"MYSQL_TEST_USER=root", "MYSQL_TEST_ADDR=HOST:PORT", "MYSQL_TEST_DBNAME=DB", "MYSQL_TEST_CONCURRENT=1"),
 	goTests("sqlx", true, "github.com/jmoiron/sqlx", "github.com/jmoiron/sqlx", "",
 		"SQLX_MYSQL_DSN=root@tcp(HOST:PORT)/DB?parseTime=true", "SQLX_POSTGRES_DSN=skip", "SQLX_SQLITE_DSN=skip"),
 	gormTests(),
 	entTests(),
+	java("connectorj", true, "mysql-connector-j"),
+	java("mariadb-java", false, "mariadb-java-client"),
+	java("hikari", true, "HikariCP"),
+	java("hibernate", true, "hibernate-core"),
+	java("flyway", true, "flyway-mysql"),
+	java("liquibase", true, "liquibase-core"),
 	{name: "mariadb-tools", quick: true, needs: []string{"bash", "mariadb", "mariadb-dump", "mariadb-import"},
 		prepare: func(*environment) (string, error) {
 			out, err := exec.Command("mariadb", "--version").Output()
@@ -98,6 +107,35 @@ func node(name string, quick bool, pkg, file string) suite {
 			c := exec.Command("node", file)
 			c.Dir = filepath.Join(e.dir, "node")
 			c.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(e.cache, "node", "node_modules"))
+			return c
+		}}
+}
+
+// prisma is Prisma, in a folder of its own because it is large. Its client is made of the schema by a program that asks for an engine for
+// migrations, which no npm package has; it is given the name of a program that is there, and never starts it.
+func prisma() suite {
+	return suite{name: "prisma", needs: []string{"node", "npm"},
+		prepare: func(e *environment) (string, error) {
+			dir := filepath.Join(absolute(e.cache), "prisma")
+			for _, f := range []string{"package.json", "package-lock.json", "schema.prisma"} {
+				if err := copyFile(filepath.Join(e.dir, "prisma", f), filepath.Join(dir, f)); err != nil {
+					return "", err
+				}
+			}
+			if _, err := e.install("prisma", filepath.Join("prisma", "package-lock.json"), exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")); err != nil {
+				return "", err
+			}
+			generate := exec.Command(filepath.Join(dir, "node_modules", ".bin", "prisma"), "generate", "--schema", "schema.prisma")
+			generate.Dir, generate.Env = dir, append(os.Environ(), "PRISMA_SCHEMA_ENGINE_BINARY=/bin/true", "PRISMA_HIDE_UPDATE_MESSAGE=1", "CHECKPOINT_DISABLE=1")
+			if out, err := generate.CombinedOutput(); err != nil {
+				return "", errors.New("its client cannot be made: " + lastLine(string(out), err))
+			}
+			return packageVersion(filepath.Join(dir, "node_modules", "prisma", "package.json"))
+		},
+		command: func(e *environment) *exec.Cmd {
+			c := exec.Command("node", "prisma.js")
+			c.Dir = filepath.Join(e.dir, "prisma")
+			c.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(absolute(e.cache), "prisma", "node_modules"))
 			return c
 		}}
 }

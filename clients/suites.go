@@ -41,6 +41,7 @@ type result struct {
 type environment struct {
 	dir, cache, host, port string
 	verbose, all           bool
+	javaCompiled           bool
 }
 
 // sourceDir is the folder of this file.

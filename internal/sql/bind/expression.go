@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -134,9 +135,10 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 			args[i] = keep(a)
 		}
 	}
+	b.yearConstants(name, args)
 	text := ""
 	if namedInErrors[name] {
-		text = b.callText(name, args)
+		text = b.callText(name, extra, args)
 	}
 	n, err := expr.Build(name, text, extra, args...)
 	if err == nil && b.set.Env != nil {
@@ -312,8 +314,41 @@ var namedInErrors = map[string]bool{"+": true, "-": true, "*": true, "/": true, 
 // maxText is how long the text of an expression becomes: errors name no more of it.
 const maxText = 1000
 
+// castNames are the types of CAST as errors name them.
+var castNames = map[expr.Name]string{expr.DecimalType: "decimal", expr.FloatType: "float", expr.DoubleType: "double", expr.DateType: "date",
+	expr.DatetimeType: "datetime", expr.TimeType: "time", expr.YearType: "year", expr.JSONType: "json"}
+
+// castText is CAST as MySQL writes it in errors.
+func castText(arg string, extra any) string {
+	t, ok := extra.(expr.Type)
+	name := castNames[t.Name]
+	switch {
+	case !ok:
+		return "cast(" + arg + ")"
+	case name == "" && t.IsString() && t.Kind() == expr.KindBytes:
+		name = "binary"
+	case name == "" && t.IsString():
+		name = "char"
+	case name == "" && t.Unsigned:
+		name = "unsigned"
+	case name == "":
+		name = "signed"
+	}
+	switch {
+	case t.Name == expr.DecimalType:
+		name += fmt.Sprintf("(%d,%d)", t.Length, t.Scale)
+	case t.IsString() && t.Length >= 0, t.IsTemporal() && t.Scale > 0:
+		n := t.Scale
+		if t.IsString() {
+			n = t.Length
+		}
+		name += fmt.Sprintf("(%d)", n)
+	}
+	return "cast(" + arg + " as " + name + ")"
+}
+
 // callText is a call as MySQL writes it in errors.
-func (b *binder) callText(name string, args []expr.Node) string {
+func (b *binder) callText(name string, extra any, args []expr.Node) string {
 	texts := make([]string, len(args))
 	for i, a := range args {
 		texts[i] = b.text(a)
@@ -325,7 +360,7 @@ func (b *binder) callText(name string, args []expr.Node) string {
 	case name == "neg":
 		out = "-(" + texts[0] + ")"
 	case name == "cast":
-		out = "cast(" + texts[0] + ")"
+		out = castText(texts[0], extra)
 	default:
 		out = name + "(" + strings.Join(texts, ",") + ")"
 	}
@@ -360,9 +395,9 @@ func (b *binder) text(n expr.Node) string {
 		if n.Text != "" {
 			return n.Text
 		}
-		return b.callText(n.Name, n.Args)
+		return b.callText(n.Name, n.Extra, n.Args)
 	case rel.Parent:
-		return b.callText(b.hostCalls[n], n.Args())
+		return b.callText(b.hostCalls[n], nil, n.Args())
 	}
 	return "(select ...)"
 }

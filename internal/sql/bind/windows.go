@@ -58,8 +58,12 @@ func (b *binder) windowCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) 
 	if errors.Is(err, ErrUnsupported) {
 		return nil, err
 	}
-	if err != nil && s.windowError == nil {
-		s.windowError = err // MySQL looks at windows when all else has been resolved
+	switch { // MySQL looks at windows when all else has been resolved, at their frames last
+	case err == nil:
+	case over == nil && s.windowError == nil:
+		s.windowError = err
+	case over != nil && s.frameError == nil:
+		s.frameError = err
 	}
 	in := s.inWindow
 	s.inWindow = windowArgument
@@ -368,6 +372,9 @@ func (b *binder) windows(s *scope, plan rel.Node) (rel.Node, error) {
 	}
 	if err := b.checkWindows(s); err != nil {
 		return nil, err
+	}
+	if s.frameError != nil {
+		return nil, s.frameError
 	}
 	made := map[*windowOrder]*rel.Window{}
 	for _, f := range s.windows {

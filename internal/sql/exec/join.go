@@ -30,7 +30,7 @@ func newJoin(x *Execution, n *rel.Join) (iterator, error) {
 	if n.Hash != nil && !n.Lateral {
 		if g, ok := n.Right.(*rel.Group); ok && x.groups[g] != nil {
 			if s, ok := n.Left.(*rel.Scan); ok {
-				x.groups[g].beside = x.scans[s]
+				x.groups[g].beside = newScan(x, s) // for what it asks of the source
 			}
 		}
 		return newHashJoin(x, n, left, right)

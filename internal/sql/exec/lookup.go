@@ -35,6 +35,7 @@ type lookup struct {
 	keys    *expr.Keys
 	own     int  // the first so many conditions of the scan read its own columns alone
 	few     bool // partners suffice
+	built   bool // it is the iterator of the scan
 
 	req   Request
 	spans []KeySpan

@@ -15,7 +15,7 @@ func (d drawer) lookupTree(b *tree, left rel.Node, l []rel.ColID, made *[]rel.Co
 	if d.IntN(4) == 0 {
 		typ = d.typ()
 	}
-	r := b.scan(d.draw([]expr.Type{typ, tBig, tBig}, []int{4, 12, 60}[d.IntN(3)]))
+	r := b.scan(d.draw([]expr.Type{typ, tBig, tBig}, []int{4, 12, 40}[d.IntN(3)]))
 	equal := func(op string, a, c expr.Node) expr.Node {
 		e, err := expr.Build(op, op, nil, a, c)
 		if err != nil {
@@ -94,9 +94,9 @@ func (d drawer) lookupTree(b *tree, left rel.Node, l []rel.ColID, made *[]rel.Co
 // whatever stands above and below them, and when they are opened again.
 func TestLookupsAhead(t *testing.T) {
 	fewer, equal := 0, 0
-	property(t, 3000, func(t *testing.T, d drawer) {
+	property(t, 1000, func(t *testing.T, d drawer) {
 		b := newTree(t)
-		l := b.scan(d.draw([]expr.Type{d.typ(), []expr.Type{tBig, tBig, drawn[3]}[d.IntN(3)]}, []int{3, 10, 200}[d.IntN(3)]))
+		l := b.scan(d.draw([]expr.Type{d.typ(), []expr.Type{tBig, tBig, drawn[3]}[d.IntN(3)]}, []int{3, 10, 60}[d.IntN(3)]))
 		cols := slices.Clone(l.Cols)
 		var n rel.Node = l
 		for range 1 + d.IntN(2) {

@@ -31,10 +31,6 @@ func newScan(x *Execution, n *rel.Scan) *scan {
 			}
 		}
 	}
-	if x.scans == nil {
-		x.scans = map[*rel.Scan]*scan{}
-	}
-	x.scans[n] = s
 	return s
 }
 

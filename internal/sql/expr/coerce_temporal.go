@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
@@ -460,6 +461,56 @@ func temporalNumbers(nodes ...Node) []Node {
 		if r := temporal.FromNumber(l.V.RawInt(), 0, temporal.ZeroParts); r.OK() && r.Faults == 0 && r.DateTime.IsReal() {
 			out[i] = &Lit{V: packedDatetime(r.DateTime, 0), T: TDatetime(0)}
 		}
+	}
+	return out
+}
+
+// yearConstants replaces, beside a YEAR column, constants of one or two digits by the year that such a number is when it is stored: y < 5 means
+// y < 2005, and y = '0' means y = 2000 (the number 0 is the year 0000). A list of several values and CASE compare them as they are.
+func yearConstants(operation string, nodes ...Node) []Node {
+	switch operation {
+	case "=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "between", "not between":
+	default:
+		return nodes
+	}
+	column := false
+	for _, n := range nodes {
+		column = column || isLeaf(n) && n.Type().Name == YearType
+	}
+	if !column {
+		return nodes
+	}
+	out := make([]Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = n
+		l, ok := n.(*Lit)
+		if !ok {
+			continue
+		}
+		year := int64(-1)
+		switch l.V.kind {
+		case KindInt, KindUint:
+			if year = int64(l.V.n); year == 0 {
+				continue
+			}
+		case KindDecimal:
+			if y, err := l.V.RawDecimal().Int64(); err == nil && y != 0 {
+				year = y
+			}
+		case KindText:
+			if y, err := strconv.ParseUint(l.V.s, 10, 8); err == nil && len(l.V.s) <= 2 {
+				year = int64(y)
+			}
+		}
+		switch {
+		case year < 0 || year > 99:
+			continue
+		case year < 70:
+			year += 2000
+		default:
+			year += 1900
+		}
+		out[i] = &Lit{V: Uint(uint64(year)), T: Type{Name: YearType, Unsigned: true, Length: 4, Collation: BinaryCollation, Coerc: Numeric}}
 	}
 	return out
 }
