@@ -143,16 +143,20 @@ func (s *exactSum) Result(*expr.Env) (expr.Value, error) {
 	if err != nil {
 		return expr.Null, err
 	}
+	hidden := sum
 	if s.average {
 		q, ok, _ := number.Div(sum, number.FromInt64(s.n), s.increment)
 		if !ok {
 			return expr.Null, expr.ErrOutOfRange("DECIMAL", s.text)
 		}
-		sum = q
+		hidden = q
 	}
-	sum = number.Round(sum, s.scale)
+	sum = number.Round(hidden, s.scale)
 	if number.Precision(sum) > number.MaxPrecision {
 		return expr.Null, expr.ErrOutOfRange("DECIMAL", s.text)
+	}
+	if s.average { // AVG(a) * 3 is calculated with more digits than AVG(a) is shown with
+		return expr.DecimalShown(hidden, s.scale), nil
 	}
 	return expr.Decimal(sum), nil
 }

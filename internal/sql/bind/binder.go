@@ -32,6 +32,10 @@ type binder struct {
 	depth int
 	// outer are the columns of queries around the one that reads them.
 	outer map[*rel.Col]bool
+	// materialized are the derived tables that MySQL does not merge into the query around them, by their plans.
+	materialized map[rel.Node]*materialized
+	// semijoins are the subqueries that MySQL joins to the tables outside, where they are conditions of WHERE or ON.
+	semijoins map[*rel.Subquery]bool
 	// hostCalls are the names of the functions that the host evaluates.
 	hostCalls map[expr.Node]string
 	// checks are made when all names have been bound: errors in names come first.

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -36,13 +37,14 @@ func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
 	case *sqlparser.ColName:
 		return b.columnRef(e, s)
 	case *sqlparser.SQLVal:
-		return b.literal(e)
+		n, err := b.literal(e)
+		return b.rolledUp(n, s), err
 	case *sqlparser.ParenExpr:
 		return b.expression(e.Expr, s)
 	case *sqlparser.NullVal:
-		return &expr.Lit{T: expr.TNull}, nil
+		return b.rolledUp(&expr.Lit{T: expr.TNull}, s), nil
 	case sqlparser.BoolVal:
-		return &expr.Lit{V: expr.Bool(bool(e)), T: expr.TBool}, nil
+		return b.rolledUp(&expr.Lit{V: expr.Bool(bool(e)), T: expr.TBool}, s), nil
 	}
 	if k := b.matchKey(e, s, false); k != nil {
 		return b.ref(k.out), nil
@@ -133,11 +135,19 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 			args[i] = keep(a)
 		}
 	}
+	b.yearConstants(name, args)
 	text := ""
 	if namedInErrors[name] {
-		text = b.callText(name, args)
+		text = b.callText(name, extra, args)
 	}
-	return expr.Build(name, text, extra, args...)
+	n, err := expr.Build(name, text, extra, args...)
+	if err == nil && b.set.Env != nil {
+		err = expr.ConstantDates(b.set.Env, name, args...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
 }
 
 // callOf is call for arguments that are not bound yet.
@@ -264,7 +274,7 @@ func (b *binder) unary(e *sqlparser.UnaryExpr, s *scope) (expr.Node, error) {
 	case sqlparser.UMinusStr:
 		if v, ok := e.Expr.(*sqlparser.SQLVal); ok {
 			if n, err := b.negative(v); n != nil || err != nil {
-				return n, err
+				return b.rolledUp(n, s), err
 			}
 		}
 		return b.callOf("neg", nil, s, e.Expr)
@@ -304,8 +314,41 @@ var namedInErrors = map[string]bool{"+": true, "-": true, "*": true, "/": true, 
 // maxText is how long the text of an expression becomes: errors name no more of it.
 const maxText = 1000
 
+// castNames are the types of CAST as errors name them.
+var castNames = map[expr.Name]string{expr.DecimalType: "decimal", expr.FloatType: "float", expr.DoubleType: "double", expr.DateType: "date",
+	expr.DatetimeType: "datetime", expr.TimeType: "time", expr.YearType: "year", expr.JSONType: "json"}
+
+// castText is CAST as MySQL writes it in errors.
+func castText(arg string, extra any) string {
+	t, ok := extra.(expr.Type)
+	name := castNames[t.Name]
+	switch {
+	case !ok:
+		return "cast(" + arg + ")"
+	case name == "" && t.IsString() && t.Kind() == expr.KindBytes:
+		name = "binary"
+	case name == "" && t.IsString():
+		name = "char"
+	case name == "" && t.Unsigned:
+		name = "unsigned"
+	case name == "":
+		name = "signed"
+	}
+	switch {
+	case t.Name == expr.DecimalType:
+		name += fmt.Sprintf("(%d,%d)", t.Length, t.Scale)
+	case t.IsString() && t.Length >= 0, t.IsTemporal() && t.Scale > 0:
+		n := t.Scale
+		if t.IsString() {
+			n = t.Length
+		}
+		name += fmt.Sprintf("(%d)", n)
+	}
+	return "cast(" + arg + " as " + name + ")"
+}
+
 // callText is a call as MySQL writes it in errors.
-func (b *binder) callText(name string, args []expr.Node) string {
+func (b *binder) callText(name string, extra any, args []expr.Node) string {
 	texts := make([]string, len(args))
 	for i, a := range args {
 		texts[i] = b.text(a)
@@ -317,7 +360,7 @@ func (b *binder) callText(name string, args []expr.Node) string {
 	case name == "neg":
 		out = "-(" + texts[0] + ")"
 	case name == "cast":
-		out = "cast(" + texts[0] + ")"
+		out = castText(texts[0], extra)
 	default:
 		out = name + "(" + strings.Join(texts, ",") + ")"
 	}
@@ -352,9 +395,9 @@ func (b *binder) text(n expr.Node) string {
 		if n.Text != "" {
 			return n.Text
 		}
-		return b.callText(n.Name, n.Args)
+		return b.callText(n.Name, n.Extra, n.Args)
 	case rel.Parent:
-		return b.callText(b.hostCalls[n], n.Args())
+		return b.callText(b.hostCalls[n], nil, n.Args())
 	}
 	return "(select ...)"
 }

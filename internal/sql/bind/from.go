@@ -186,6 +186,7 @@ func sideBySide(sources []*source) joined {
 
 // derived is a query as a table in FROM.
 func (b *binder) derived(q *query, database, alias string, names []string) (joined, error) {
+	b.dropHidden(q)
 	src := &source{database: database, alias: alias, cols: make([]column, 0, len(q.cols)), merged: q.merged}
 	if len(names) > 0 && len(names) != len(q.cols) {
 		return joined{}, expr.Errorf(1353, "HY000", "In definition of view, derived table or common table expression, SELECT list and "+
@@ -204,9 +205,24 @@ func (b *binder) derived(q *query, database, alias string, names []string) (join
 		src.cols = append(src.cols, c)
 		b.name(c.id, database, alias, c.name)
 	}
+	if !q.merged {
+		b.noteMaterialized(src, q.plan)
+	}
 	out := sideBySide([]*source{src})
 	out.plan = q.plan
 	return out, nil
+}
+
+// noteMaterialized notes that a derived table is not merged.
+func (b *binder) noteMaterialized(src *source, plan rel.Node) {
+	t := &materialized{}
+	for _, c := range src.cols {
+		t.cols, t.null = append(t.cols, c.id), append(t.null, b.mayBeNull(c.id))
+	}
+	if b.materialized == nil {
+		b.materialized = map[rel.Node]*materialized{}
+	}
+	b.materialized[plan] = t
 }
 
 // name notes how errors call a column.

@@ -26,7 +26,7 @@ func (b *binder) checkGrouping(s *scope, plan rel.Node) {
 
 // groupingError is error 1055, or 1140 without GROUP BY, for the first column that the groups do not decide; nil: they decide all.
 func (b *binder) groupingError(s *scope, plan rel.Node) error {
-	d := &dependence{given: rel.Cols{}}
+	d := &dependence{b: b, given: rel.Cols{}}
 	d.walk(plan)
 	for _, id := range plan.Columns() {
 		d.given[id] = true
@@ -36,7 +36,7 @@ func (b *binder) groupingError(s *scope, plan rel.Node) error {
 		for _, k := range s.group.keys {
 			decided[k.id] = true
 			if !k.col {
-				d.add(readBy(k.node), k.id)
+				d.calculated(k.node, k.id)
 			}
 		}
 	}
@@ -75,12 +75,28 @@ func (l *looseColumn) list() string {
 
 // dependence is what decides the columns of a plan.
 type dependence struct {
-	given rel.Cols // the columns that the plan gives anywhere
-	deps  []dependency
+	b      *binder
+	given  rel.Cols // the columns that the plan gives anywhere
+	deps   []dependency
+	tables []*materialized
 }
 
 // dependency says that rows that are equal in from are equal in to.
-type dependency struct{ from, to []rel.ColID }
+type dependency struct {
+	from, to []rel.ColID
+	// nulls: to may be other than NULL though all of from are NULL: the rows that an outer join adds are not told apart from others then.
+	nulls bool
+}
+
+// materialized is a derived table that MySQL does not merge into the query. What decides its columns is looked for when one of them is
+// decided.
+type materialized struct {
+	in   *dependence
+	cols []rel.ColID // of the table
+	own  []rel.ColID // the same, in its query
+	null []bool      // whether they may be NULL in the table
+	weak bool        // an outer join adds rows of NULLs to it
+}
 
 func (d *dependence) add(from rel.Cols, to ...rel.ColID) {
 	x := dependency{to: to}
@@ -88,6 +104,31 @@ func (d *dependence) add(from rel.Cols, to ...rel.ColID) {
 		x.from = append(x.from, id)
 	}
 	d.deps = append(d.deps, x)
+}
+
+// calculated: a column is decided by those that its expression reads.
+func (d *dependence) calculated(n expr.Node, to rel.ColID) {
+	d.add(readBy(n), to)
+	d.deps[len(d.deps)-1].nulls = !nullOfNull(n)
+}
+
+// nullOfNull reports whether an expression is NULL if all of its columns are, as far as its functions say.
+func nullOfNull(n expr.Node) bool {
+	switch n := withoutOnce(n).(type) {
+	case *rel.Col:
+		return true
+	case *expr.Lit:
+		return n.V.IsNull()
+	case *expr.Call:
+		if asArguments[n.Name] && n.Name != "and" && n.Name != "or" {
+			for _, a := range n.Args {
+				if nullOfNull(a) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // close adds the columns that those in a set decide.
@@ -107,7 +148,30 @@ func (d *dependence) close(set rel.Cols) {
 				}
 			}
 		}
+		for _, t := range d.tables {
+			more = t.close(set) || more
+		}
 	}
+}
+
+// close adds the columns of the table that those of it in a set decide; more: there are some.
+func (t *materialized) close(set rel.Cols) (more bool) {
+	in := rel.Cols{}
+	for i, id := range t.cols {
+		if set[id] && !(t.weak && t.null[i]) {
+			in[t.own[i]] = true
+		}
+	}
+	if len(in) == 0 {
+		return false
+	}
+	t.in.close(in)
+	for i, id := range t.cols {
+		if in[t.own[i]] && !set[id] {
+			set[id], more = true, true
+		}
+	}
+	return more
 }
 
 func readBy(nodes ...expr.Node) rel.Cols {
@@ -117,6 +181,15 @@ func readBy(nodes ...expr.Node) rel.Cols {
 }
 
 func (d *dependence) walk(n rel.Node) {
+	if t := d.b.materialized[n]; t != nil {
+		d.table(n, t)
+		return
+	}
+	d.walkPlan(n)
+}
+
+// walkPlan is walk for what is no derived table of its own.
+func (d *dependence) walkPlan(n rel.Node) {
 	switch n := n.(type) {
 	case *rel.Scan:
 		d.scan(n)
@@ -145,7 +218,7 @@ func (d *dependence) walk(n rel.Node) {
 	case *rel.Project:
 		for i, e := range n.Exprs {
 			if !isVolatile(e) {
-				d.add(readBy(e), n.Cols[i])
+				d.calculated(e, n.Cols[i])
 			}
 		}
 	case *rel.Group:
@@ -158,8 +231,30 @@ func (d *dependence) walk(n rel.Node) {
 				d.add(keys, a.Col)
 			}
 		}
-	case *rel.Distinct:
 	}
+}
+
+// table is a derived table that is not merged.
+func (d *dependence) table(n rel.Node, derived *materialized) {
+	t := *derived
+	t.own, t.in = t.cols, &dependence{b: d.b, given: rel.Cols{}}
+	for _, id := range t.cols {
+		d.given[id] = true
+	}
+	if shared, ok := n.(*rel.SharedScan); ok {
+		t.in.walk(shared.From.Plan)
+		at := map[rel.ColID]rel.ColID{}
+		for i, id := range shared.Cols {
+			at[id] = shared.From.Cols[i]
+		}
+		t.own = make([]rel.ColID, len(t.cols))
+		for i, id := range t.cols {
+			t.own[i] = at[id]
+		}
+	} else {
+		t.in.walkPlan(n)
+	}
+	d.tables = append(d.tables, &t)
 }
 
 // scan: a unique key without NULLs decides all columns of its table.
@@ -206,8 +301,12 @@ func (d *dependence) join(n *rel.Join) {
 			within[id] = true
 		}
 	}
-	right := &dependence{given: d.given}
+	right := &dependence{b: d.b, given: d.given}
 	right.walk(n.Right)
+	for _, t := range right.tables {
+		t.weak = true
+	}
+	d.tables = append(d.tables, right.tables...)
 	for _, on := range n.On {
 		if isVolatile(on) {
 			return
@@ -217,12 +316,16 @@ func (d *dependence) join(n *rel.Join) {
 	for _, id := range n.Right.Columns() {
 		own[id] = true
 	}
-	on := &dependence{given: d.given}
+	on := &dependence{b: d.b, given: d.given}
 	on.equalities(n.On, own)
 	for _, x := range append(right.deps, on.deps...) {
-		fromRight := false
+		fromRight, certain := false, !x.nulls
 		for _, id := range x.from {
 			fromRight = fromRight || own[id]
+			certain = certain || own[id] && !d.b.meta.Columns[id].Nullable
+		}
+		if fromRight && !certain {
+			continue
 		}
 		if !fromRight {
 			from := rel.Cols{}
@@ -243,7 +346,7 @@ func (d *dependence) sharedScan(n *rel.SharedScan) {
 	for _, id := range n.Cols {
 		d.given[id] = true
 	}
-	in := &dependence{given: rel.Cols{}}
+	in := &dependence{b: d.b, given: rel.Cols{}}
 	in.walk(n.From.Plan)
 	at := map[rel.ColID]rel.ColID{}
 	for i, id := range n.From.Cols {
@@ -271,29 +374,67 @@ next:
 // equalities: what is equal to a constant or to a column is decided by it. only: the columns that may be decided; nil: all.
 func (d *dependence) equalities(conds []expr.Node, only rel.Cols) {
 	for _, c := range conds {
-		call, ok := c.(*expr.Call)
-		if !ok || call.Volatile {
-			continue
+		switch c := c.(type) {
+		case *expr.Call:
+			if !c.Volatile {
+				d.equality(c, false, only)
+			}
+		case *rel.Subquery:
+			if only == nil && !c.Negated && d.b.semijoins[c] {
+				d.semijoin(c)
+			}
 		}
-		switch call.Name {
-		case "and":
+	}
+}
+
+// equality is equalities for one condition, or for its negation.
+func (d *dependence) equality(call *expr.Call, negated bool, only rel.Cols) {
+	name := call.Name
+	if negated {
+		name = map[string]string{"or": "and", "<>": "=", "!=": "=", "not": "not", "not in": "in", "not between": "between"}[name]
+	}
+	switch name {
+	case "and":
+		if !negated {
 			d.equalities(call.Args, only)
-		case "=":
+			return
+		}
+		for _, a := range call.Args {
+			if c, ok := a.(*expr.Call); ok {
+				d.equality(c, true, only)
+			}
+		}
+	case "=":
+		l, r := columnsOf(call.Args[0]), columnsOf(call.Args[1])
+		for i := range min(len(l), len(r)) {
+			d.equal(l[i], r[i], only)
+			d.equal(r[i], l[i], only)
+		}
+	case "in":
+		if len(call.Args) == 2 {
 			l, r := columnsOf(call.Args[0]), columnsOf(call.Args[1])
 			for i := range min(len(l), len(r)) {
 				d.equal(l[i], r[i], only)
-				d.equal(r[i], l[i], only)
-			}
-		case "in":
-			if len(call.Args) == 2 {
-				d.equal(call.Args[0], call.Args[1], only)
-			}
-		case "not":
-			if c, ok := call.Args[0].(*expr.Call); ok && (c.Name == "<>" || c.Name == "!=") {
-				d.equal(c.Args[0], c.Args[1], only)
-				d.equal(c.Args[1], c.Args[0], only)
 			}
 		}
+	case "between":
+		if d.b.same(call.Args[1], call.Args[2]) {
+			d.equal(call.Args[0], call.Args[1], only)
+		}
+	case "not":
+		if c, ok := call.Args[0].(*expr.Call); ok {
+			d.equality(c, !negated, only)
+		}
+	}
+}
+
+// semijoin is IN (SELECT ...) or EXISTS that MySQL joins to the tables outside.
+func (d *dependence) semijoin(q *rel.Subquery) {
+	d.walk(q.Plan)
+	for i, left := range q.Left {
+		out := &rel.Col{ID: q.Out[i]}
+		d.equal(left, out, nil)
+		d.equal(out, left, nil)
 	}
 }
 

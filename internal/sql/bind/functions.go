@@ -127,7 +127,7 @@ func (b *binder) hostCall(name string, s *scope, args ...sqlparser.Expr) (expr.N
 }
 
 func (b *binder) hostNode(name string, args []expr.Node) (expr.Node, error) {
-	n, err := b.h.Function(name, b.callText(name, args), args)
+	n, err := b.h.Function(name, b.callText(name, nil, args), args)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ type grouping struct {
 	groupings []rel.Grouping
 	called    bool // the query calls an aggregate
 	calls     bool // a key is neither a column nor a literal
+	literals  bool // a key is a literal
 }
 
 // groupKey is an expression of GROUP BY.
@@ -54,12 +55,15 @@ func (b *binder) groupBy(list sqlparser.GroupBy, s *scope) error {
 		if err != nil {
 			return err
 		}
-		k.ast = e
+		k.ast, k.node = e, asValue(k.node)
 		if col, ok := k.node.(*rel.Col); ok && !b.outer[col] && k.isName() {
 			k.col, k.id = true, col.ID
 		} else {
+			k.node = asValue(k.node)
 			k.id = b.add(rel.Column{Name: sqlparser.String(e), Type: k.node.Type(), Nullable: b.nullable(k.node)})
-			if _, literal := k.node.(*expr.Lit); !literal {
+			if _, literal := k.node.(*expr.Lit); literal {
+				g.literals = true
+			} else {
 				g.calls = true
 			}
 		}
@@ -320,6 +324,50 @@ func (b *binder) matchKey(e sqlparser.Expr, s *scope, whole bool) *groupKey {
 		return k
 	}
 	return nil
+}
+
+// rolledUp is a literal above a grouping WITH ROLLUP: one that equals a key is the key, which is NULL in the rows of fewer keys.
+func (b *binder) rolledUp(n expr.Node, s *scope) expr.Node {
+	g := s.group
+	if g == nil || !g.rollup || !g.literals || !s.grouped || b.agg != nil && b.agg.s.level >= s.level {
+		return n
+	}
+	for i := range g.keys {
+		k := &g.keys[i]
+		if !b.sameLiteral(asValue(n), k.node) {
+			continue
+		}
+		if t := n.Type(); t.Length == k.node.Type().Length && t.Scale == k.node.Type().Scale && b.same(asValue(n), k.node) {
+			return b.ref(k.out)
+		}
+		if null, err := expr.Build("is null", "", nil, b.ref(k.out)); err == nil { // 'a' where 'A' is the key
+			if out, err := expr.Build("if", "", nil, null, &expr.Lit{T: expr.TNull}, n); err == nil {
+				return out
+			}
+		}
+	}
+	return n
+}
+
+// sameLiteral reports whether two literals are of one kind and equal: texts as their collation says.
+func (b *binder) sameLiteral(x, y expr.Node) bool {
+	l, ok := x.(*expr.Lit)
+	if !ok {
+		return false
+	}
+	r, ok := y.(*expr.Lit)
+	if !ok || l.V.Kind() != r.V.Kind() {
+		return false
+	}
+	if l.V.Kind() != expr.KindText || l.T.Collation != r.T.Collation {
+		return sameValue(l.V, r.V)
+	}
+	eq, err := expr.Build("=", "", nil, l, r)
+	if err != nil {
+		return false
+	}
+	v, err := eq.Eval(&expr.Env{})
+	return err == nil && !v.IsNull() && v.RawInt() == 1
 }
 
 // isName reports whether the key is written as a column: ANY_VALUE(column) decides no other column.

@@ -244,6 +244,8 @@ func typeOf(t *testing.T, s string) expr.Type {
 		out = expr.TDatetime(0)
 	case "json":
 		out = expr.TJSON
+	case "year":
+		out.Name, out.Length, out.Unsigned = expr.YearType, 4, true
 	default:
 		t.Fatalf("no type %s", s)
 	}

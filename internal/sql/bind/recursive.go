@@ -218,7 +218,7 @@ func (b *binder) steps(c *cteList, out *rel.Recursive, blocks []operand) error {
 		if len(q.cols) != len(out.Cols) {
 			return errColumnCount
 		}
-		ids := b.store(q, out.Cols, out.Distinct)
+		ids := b.store(q, out.Cols)
 		if out.Step == nil {
 			out.Step, out.StepCols = q.plan, ids
 			continue
@@ -234,8 +234,9 @@ func (b *binder) steps(c *cteList, out *rel.Recursive, blocks []operand) error {
 }
 
 // store puts conversions to the types of columns on the plan of a query, where its values may not be such as they are.
-func (b *binder) store(q *query, to []rel.ColID, distinct bool) []rel.ColID {
+func (b *binder) store(q *query, to []rel.ColID) []rel.ColID {
 	ids := columnIDs(q.cols)
+	made := calculated(q.plan)
 	var p *rel.Project
 	for i, id := range ids {
 		from, target := &b.meta.Columns[id], b.meta.Columns[to[i]]
@@ -243,8 +244,8 @@ func (b *binder) store(q *query, to []rel.ColID, distinct bool) []rel.ColID {
 			continue
 		}
 		var place any = expr.Target{Type: target.Type, Name: target.Name, Row: 1}
-		if distinct {
-			place = expr.DistinctTarget{Target: place.(expr.Target)}
+		if from.Type.Kind() == expr.KindText && !made[id] {
+			place = expr.CopyTarget{Target: place.(expr.Target)}
 		}
 		as, err := expr.Build("store as", target.Name, place, b.ref(id))
 		if err != nil {
@@ -260,6 +261,28 @@ func (b *binder) store(q *query, to []rel.ColID, distinct bool) []rel.ColID {
 		q.plan = p
 	}
 	return ids
+}
+
+// calculated are the columns that a query calculates, unlike those that it reads.
+func calculated(n rel.Node) rel.Cols {
+	out := rel.Cols{}
+	for n != nil {
+		switch n := n.(type) {
+		case *rel.Project:
+			for _, id := range n.Cols {
+				out[id] = true
+			}
+		case *rel.Values, *rel.SetOp:
+			for _, id := range n.Columns() {
+				out[id] = true
+			}
+		}
+		if len(n.Children()) != 1 {
+			break
+		}
+		n = n.Children()[0]
+	}
+	return out
 }
 
 // fits reports whether a column of type to holds all values of type from that are held in the same way.

@@ -70,10 +70,10 @@ type scope struct {
 	windows []*windowFunc
 	// inWindow is the window whose PARTITION BY or ORDER BY is being bound, or windowArgument; "": none.
 	inWindow string
-	// windowError is the first error in a window; nil: there is none.
-	windowError error
-	sel         *sqlparser.Select
-	ons         []pendingOn
+	// windowError is the first error in what partitions or orders a window, frameError in a frame; nil: there is none.
+	windowError, frameError error
+	sel                     *sqlparser.Select
+	ons                     []pendingOn
 	// existential: the query is asked only whether it has rows, or such a row: IN, EXISTS, ANY, ALL.
 	existential bool
 	// compared: the left side of IN (SELECT ...) is being bound, which errors name in place of the clause.

@@ -78,8 +78,8 @@ func (b *binder) block(sel *sqlparser.Select, outer *scope, grouped, existential
 	if err := b.bindItems(s); err != nil {
 		return nil, err
 	}
-	if exists {
-		s.loose = nil // nothing reads the select list
+	if exists && sel.Having == nil {
+		s.dropStars() // * is any constant there
 	}
 	having, err := b.having(sel, s)
 	if err != nil {

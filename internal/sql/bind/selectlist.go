@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -174,6 +175,13 @@ func (b *binder) bindItem(it *item, s *scope) error {
 		it.plain, it.given, it.id = true, true, col.ID
 	}
 	return nil
+}
+
+// dropStars forgets that columns of * are not decided by the groups.
+func (s *scope) dropStars() {
+	s.loose = slices.DeleteFunc(s.loose, func(l looseColumn) bool {
+		return l.clause == fieldList && l.window == "" && s.items[l.number-1].star
+	})
 }
 
 // itemNode is the value of an item: one that GROUP BY names is the key.

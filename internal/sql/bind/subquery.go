@@ -26,7 +26,19 @@ func (b *binder) subquery(e *sqlparser.Subquery, kind rel.SubqueryKind, left []e
 		out.Types = append(out.Types, b.meta.Columns[c.id].Type)
 	}
 	b.subqueries++
+	if kind == rel.In && (q.merged || withoutTables(e.Select)) || kind == rel.Exists && q.merged {
+		if b.semijoins == nil {
+			b.semijoins = map[*rel.Subquery]bool{}
+		}
+		b.semijoins[out] = true
+	}
 	return out, nil
+}
+
+// withoutTables reports whether a query is a row of expressions: IN (SELECT 5) is an equality.
+func withoutTables(stmt sqlparser.SelectStatement) bool {
+	s, ok := queryInParens(stmt).(*sqlparser.Select)
+	return ok && isDual(s.From) && s.Where == nil && s.Having == nil && s.Limit == nil && len(s.GroupBy) == 0 && !hasAggregates(s)
 }
 
 // operandColumns is error 1241.

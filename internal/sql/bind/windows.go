@@ -58,8 +58,12 @@ func (b *binder) windowCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) 
 	if errors.Is(err, ErrUnsupported) {
 		return nil, err
 	}
-	if err != nil && s.windowError == nil {
-		s.windowError = err // MySQL looks at windows when all else has been resolved
+	switch { // MySQL looks at windows when all else has been resolved, at their frames last
+	case err == nil:
+	case over == nil && s.windowError == nil:
+		s.windowError = err
+	case over != nil && s.frameError == nil:
+		s.frameError = err
 	}
 	in := s.inWindow
 	s.inWindow = windowArgument
@@ -89,6 +93,9 @@ func (b *binder) windowCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) 
 		f.Agg.Col = f.Col
 	}
 	s.windows = append(s.windows, &windowFunc{fn: f, over: over})
+	if name == "avg" && f.T.Name == expr.DecimalType {
+		return expr.Build("as", f.Text, f.T, b.ref(f.Col))
+	}
 	return b.ref(f.Col), nil
 }
 
@@ -254,12 +261,25 @@ func (b *binder) windowArgs(name string, list sqlparser.SelectExprs, s *scope) (
 			if err != nil {
 				return nil, false, err
 			}
+			if t := n.Type(); t.Name == expr.DecimalType && !exactColumn(n, b.meta) { // the rows are kept before windows are calculated
+				if n, err = expr.Build("as", name, t, n); err != nil {
+					return nil, false, err
+				}
+			}
 			args = append(args, n)
 		default:
 			return nil, false, unsupported("%T", a)
 		}
 	}
 	return args, false, nil
+}
+
+// exactColumn reports whether an expression is a decimal without more digits than its type has: a literal, or a column of a table.
+func exactColumn(n expr.Node, meta *rel.Metadata) bool {
+	if c, ok := n.(*rel.Col); ok {
+		return meta.Columns[c.ID].Origin != nil
+	}
+	return isLiteral(n)
 }
 
 // windowValue is the type that a value has when a window has passed it on: texts are VARCHAR, integers BIGINT or INT (MySQL keeps them in a
@@ -352,6 +372,9 @@ func (b *binder) windows(s *scope, plan rel.Node) (rel.Node, error) {
 	}
 	if err := b.checkWindows(s); err != nil {
 		return nil, err
+	}
+	if s.frameError != nil {
+		return nil, s.frameError
 	}
 	made := map[*windowOrder]*rel.Window{}
 	for _, f := range s.windows {

@@ -38,14 +38,16 @@ type execution struct {
 	more      bool
 	watching  bool // longitude.transactions has been told of the statement
 
-	digest    string        // of the query, if known
-	compiled  bool          // executed by a plan
-	byOwn     bool          // planned and executed by our own packages (query.go)
-	unknown   *planKey      // the statement is one to make a plan of
-	pinned    *schema       // the version of the catalog that the ordinary path has used
-	schema    sql.Schema    // of the result that it gave
-	described *rel.Query    // how the result was described, if not by schema
-	own       *ownStatement // that the parser does not know; nil: it is none
+	digest    string         // of the query, if known
+	compiled  bool           // executed by a plan
+	byOwn     bool           // planned and executed by our own packages (query.go)
+	explains  explainForm    // EXPLAIN of a query, by our own packages
+	inserted  *insertedQuery // of INSERT ... SELECT
+	unknown   *planKey       // the statement is one to make a plan of
+	pinned    *schema        // the version of the catalog that the ordinary path has used
+	schema    sql.Schema     // of the result that it gave
+	described *rel.Query     // how the result was described, if not by schema
+	own       *ownStatement  // that the parser does not know; nil: it is none
 }
 
 // run executes the first statement of the request and returns the rest of the text.
@@ -89,7 +91,18 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if err != nil {
 		return remainder, x.h.e.clientError(sc, err, nil)
 	}
-	if err := x.repeat(sc, func() error { return x.attempt(r.query, stmt, bindings) }); err != nil {
+	err = errOrdinary
+	if ins, q := x.insertsQuery(sc, &r); q != nil {
+		x.inserted = q
+		if err = x.repeat(sc, func() error { return x.attempt(r.query, ins, q.without(bindings)) }); err == errOrdinary {
+			x.inserted = nil
+			x.out.reset()
+		}
+	}
+	if err == errOrdinary {
+		err = x.repeat(sc, func() error { return x.attempt(r.query, stmt, bindings) })
+	}
+	if err != nil {
 		if own, ok := err.(*mysql.SQLError); ok {
 			err = inContext(stmt, own)
 		}
@@ -277,6 +290,16 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	if x.kind == changingCatalog {
 		if err := x.lockCatalog(sc); err != nil {
 			return err
+		}
+	}
+	if x.inserted != nil {
+		if err := x.inserted.bind(x, sc); err != nil {
+			return err
+		}
+		query = "/* rows */ " + query // its own key: the statement that was prepared is another
+		if len(bindings) > 0 {
+			sc.Session.PrepareQuery(query, stmt)
+			defer sc.Session.UnprepareQuery(query)
 		}
 	}
 	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, x.s.stmt.flags)

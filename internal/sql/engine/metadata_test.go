@@ -126,12 +126,12 @@ func TestExplain(t *testing.T) {
 		{"SELECT * FROM a", "1 SIMPLE a ALL NULL NULL"},
 		{"SELECT * FROM a WHERE id = 1", "1 SIMPLE a const PRIMARY const"},
 		{"SELECT * FROM a WHERE n = 1", "1 SIMPLE a ref n const"},
-		{"SELECT * FROM a x WHERE n > 1 AND n < 9", "1 SIMPLE x range n NULL"},
+		{"SELECT * FROM a x WHERE n > 1 AND n < 9", "1 SIMPLE x range n NULL Using where"},
 		{"SELECT s FROM a ORDER BY s", "1 SIMPLE a ALL NULL NULL Using filesort"},
 		{"SELECT * FROM a WHERE s = 'x'", "1 SIMPLE a ALL NULL NULL Using where"},
 		{"SELECT * FROM a WHERE s IN (SELECT 'x') UNION SELECT * FROM a WHERE id = 1", "*"},
 		{"SELECT 1", "1 SIMPLE NULL NULL NULL NULL No tables used"},
-		{"SELECT * FROM (SELECT COUNT(*) FROM b GROUP BY a) x", "1 PRIMARY x ALL NULL NULL; 2 DERIVED b ALL NULL NULL Using temporary"},
+		{"SELECT * FROM (SELECT COUNT(*) FROM b GROUP BY a) x", "1 SIMPLE b ALL NULL NULL Using temporary"},
 		{"DELETE FROM a WHERE id = 1", "1 DELETE a const PRIMARY const"},
 		{"UPDATE a SET n = 5 WHERE id = 1", "1 UPDATE a const PRIMARY const"},
 		{"INSERT INTO a VALUES (5, 5, 'z')", "1 INSERT a ALL NULL NULL"},
@@ -164,9 +164,17 @@ func TestExplain(t *testing.T) {
 			t.Errorf("FORMAT=JSON %s: %q %v", test.q, text, err)
 		}
 	}
-	join := s.query("EXPLAIN SELECT /*+ LOOKUP_JOIN(a,b) */ * FROM a JOIN b ON b.a = a.id")
-	if len(join) != 2 || !strings.Contains(strings.Join(join, "\n"), "eq_ref\tPRIMARY\tPRIMARY\tNULL\tb.a\t1") {
+	join := s.query("EXPLAIN SELECT * FROM b LEFT JOIN a ON b.a = a.id WHERE b.id = 2")
+	if len(join) != 2 || !strings.Contains(join[0], "const\tPRIMARY") || !strings.Contains(join[1], "eq_ref\tPRIMARY\tPRIMARY") {
 		t.Error(join)
+	}
+	analyzed := s.query("EXPLAIN ANALYZE SELECT n FROM a WHERE id = 1")
+	if len(analyzed) != 2 || !strings.Contains(analyzed[0], "rows=1 loops=1") || analyzed[1] != "Retries: none" {
+		t.Error(analyzed)
+	}
+	tree := s.query("EXPLAIN FORMAT=TREE SELECT n FROM a WHERE id = 1")
+	if len(tree) != 1 || !strings.Contains(tree[0], "on a using PRIMARY") || strings.Contains(tree[0], "actual") {
+		t.Error(tree)
 	}
 	r, err := s.root.Query("EXPLAIN SELECT * FROM a")
 	if err != nil {

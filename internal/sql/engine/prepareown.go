@@ -75,6 +75,11 @@ func (x *command) prepareOwn() error {
 			text = quoted
 			stmt, err = sqlparser.ParseWithOptions(ctx, text, options)
 		}
+		if err != nil && own == nil && beginsQuery(text) { // what only queries of our own planner are parsed with
+			if q, rest, qerr := parseQuery(rewrite(query), options); qerr == nil && rest == "" {
+				stmt, text, err = q, rewrite(query), nil
+			}
+		}
 		if err != nil {
 			_, text, _ := strings.Cut(err.Error(), "syntax error")
 			return mysql.NewSQLError(1064, "42000", "%s", strings.TrimSpace("syntax error"+text))

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"errors"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
@@ -22,6 +24,24 @@ import (
 // ownPlannerVariable turns this off for a session.
 const ownPlannerVariable = "longitude_own_planner"
 
+// queryMemoryVariable is how many bytes the operators of a query may keep in memory; 0: no limit.
+const queryMemoryVariable = "longitude_query_memory"
+
+const defaultQueryMemory = 256 << 20
+
+// documentSize is about how many bytes a JSON document or a value of go-mysql-server takes.
+func documentSize(v any) int {
+	switch v := v.(type) {
+	case types.JSONBytes:
+		if b, err := v.GetBytes(context.Background()); err == nil {
+			return 64 + len(b)
+		}
+	case []byte:
+		return 24 + len(v)
+	}
+	return 256
+}
+
 // byOwnPlanner executes a query. Not done: it is none, or is left to the ordinary path.
 func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remainder string, err error) {
 	k := x.s.settings(sc)
@@ -32,24 +52,30 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 		r.query = doubleBackslashes(r.query)
 	}
 	r.query = rewrite(r.query)
-	if !beginsQuery(r.query) {
+	form, query := explainedQuery(r.query)
+	if form == noExplain && !beginsQuery(r.query) {
 		return false, "", nil
 	}
+	whole := r.query
+	r.query = query
 	parsed, remainder, err := parseQuery(r.query, sql.LoadSqlMode(sc).ParserOptions())
 	stmt, ok := parsed.(sqlparser.SelectStatement)
 	if err != nil || !ok || remainder != "" && !r.multi || leftToOrdinary(stmt) {
 		x.h.e.log.Debug("a query is left to go-mysql-server", "why", cmp.Or(err, errors.New("its syntax")), "query", r.query)
 		return false, "", nil // an error of the parser is worded there as well
 	}
+	x.explains = form
 	if remainder != "" {
-		r.query = r.query[:len(r.query)-len(remainder)]
+		r.query, whole = r.query[:len(r.query)-len(remainder)], whole[:len(whole)-len(remainder)]
 		if k.noBackslash {
 			remainder = halveBackslashes(remainder)
 		}
 	}
 	r.query = sql.RemoveSpaceAndDelimiter(r.query, ';')
 	x.kind, x.more, x.query, x.ast = reading, remainder != "", r.query, stmt
-	if done, err := x.shortcut(stmt); done {
+	if form != noExplain {
+		x.query = sql.RemoveSpaceAndDelimiter(whole, ';')
+	} else if done, err := x.shortcut(stmt); done {
 		return true, remainder, err
 	}
 	x.watch()
@@ -76,14 +102,20 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	stop()
 	if err == errOrdinary {
 		x.out.reset()
+		x.explains = noExplain
 		return false, "", nil
 	}
 	x.byOwn = true
 	if err != nil {
 		return true, remainder, err
 	}
-	x.learn(sc)
+	if form == noExplain {
+		x.learn(sc)
+	}
 	x.setStatus(sc)
+	if form == explainAnalyze {
+		x.out.note(x.repeats)
+	}
 	return true, remainder, x.out.finish(x.more)
 }
 
@@ -129,9 +161,14 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 		t.used().add(&s.stmt.uses) // what was looked at before the transaction began
 		x.pinned = t.schema
 	}
-	x.schema, x.described = querySchema(q), describedQuery(q)
-	x.out.begin(queryFields(sc, q))
-	if err := x.drainQuery(sc, q); err != nil {
+	if x.explains != noExplain {
+		err = x.explain(sc, q)
+	} else {
+		x.schema, x.described = querySchema(q), describedQuery(q)
+		x.out.begin(queryFields(sc, q))
+		err = x.executeQuery(sc, q, nil, newQueryRowSender(x, sc, q))
+	}
+	if err != nil {
 		return clientSide(err)
 	}
 	if x.autocommit(sc) {
@@ -157,20 +194,27 @@ func (x *execution) plan(sc *sql.Context, stmt sqlparser.SelectStatement, h *que
 	return q, warned, optimize.Optimize(q, h.env, optimize.Options{})
 }
 
-// drainQuery executes a plan and gives its rows to the output.
-func (x *execution) drainQuery(sc *sql.Context, q *rel.Query) (err error) {
-	env := environment(sc)
-	o := exec.Options{MaxRecursion: 1000, Session: x.s}
+// queryOptions are what a session decides about the execution of a query.
+func queryOptions(sc *sql.Context, s *Session, m *exec.Measure) exec.Options {
+	o := exec.Options{MaxRecursion: 1000, Session: s, Measure: m, MemorySetting: queryMemoryVariable, SizeOf: documentSize}
+	if n, ok := integerVariable(sc, queryMemoryVariable); ok {
+		o.MemoryLimit = n
+	}
 	if n, ok := integerVariable(sc, "cte_max_recursion_depth"); ok {
 		o.MaxRecursion = int(n)
 	}
-	run := exec.New(q, env, &querySource{ctx: sc, s: x.s}, o)
+	return o
+}
+
+// executeQuery executes a plan and gives its rows to the output; to is nil: to nobody.
+func (x *execution) executeQuery(sc *sql.Context, q *rel.Query, m *exec.Measure, to *queryRowSender) (err error) {
+	env := environment(sc)
+	run := exec.New(q, env, &querySource{ctx: sc, s: x.s}, queryOptions(sc, x.s, m))
 	defer func() {
 		if cerr := run.Close(); err == nil {
 			err = cerr
 		}
 	}()
-	sending := newQueryRowSender(x, sc, q)
 	row := make([]expr.Value, len(q.Out))
 	if err := run.Open(); err != nil {
 		return err
@@ -181,9 +225,9 @@ func (x *execution) drainQuery(sc *sql.Context, q *rel.Query) (err error) {
 			return err
 		}
 		ok, err := run.Next(row)
-		if err != nil && interrupted(sc) != nil && onlySleeps(x.ast) && !x.h.e.draining.Load() {
-			row[0], ok, err = expr.Int(1), true, nil // SLEEP says that it was ended
-			return sending.send(env, row)
+		if err != nil && to != nil && interrupted(sc) != nil && onlySleeps(x.ast) && !x.h.e.draining.Load() {
+			row[0] = expr.Int(1) // SLEEP says that it was ended
+			return to.send(env, row)
 		}
 		if err != nil {
 			return err
@@ -192,7 +236,10 @@ func (x *execution) drainQuery(sc *sql.Context, q *rel.Query) (err error) {
 			break
 		}
 		sent++
-		if err := sending.send(env, row); err != nil {
+		if to == nil {
+			continue
+		}
+		if err := to.send(env, row); err != nil {
 			return err
 		}
 	}

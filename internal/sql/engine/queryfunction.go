@@ -37,6 +37,18 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 	if err := regexpArguments(name, args); err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(name, "regexp_") {
+		for i := 0; i < min(2, len(args)); i++ {
+			if k := args[i].Type().Kind(); k == expr.KindText || k == expr.KindBytes || k == expr.KindBit || k == expr.KindNull {
+				continue
+			}
+			c, err := expr.Build("cast", text, expr.TText(-1, expr.DefaultCollation, expr.Implicit), args[i])
+			if err != nil {
+				return nil, err
+			}
+			args[i] = c
+		}
+	}
 	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
 	if !ok {
 		return nil, nil
@@ -178,9 +190,13 @@ type bridge struct {
 }
 
 var (
-	_ sql.Expression         = (*bridge)(nil)
-	_ sql.CollationCoercible = (*bridge)(nil)
+	_ sql.NonDeterministicExpression = (*bridge)(nil)
+	_ sql.CollationCoercible         = (*bridge)(nil)
 )
+
+// IsNonDeterministic implements sql.NonDeterministicExpression: what reads columns or variables has not one value. Without it the
+// functions REGEXP_... keep the pattern, and their value, of the first row for all others.
+func (b *bridge) IsNonDeterministic() bool { return !expr.IsConst(b.n) }
 
 // Type implements sql.Expression.
 func (b *bridge) Type(*sql.Context) sql.Type { return b.host }

@@ -24,6 +24,8 @@ type queryHost struct {
 	env        *expr.Env // for constants; nil: the session's
 	// assigned are the types of the user variables that the statement assigns to and that have no value before it.
 	assigned map[string]expr.Type
+	// tables are the tables of the catalog that were found, by id.
+	tables []uint64
 }
 
 var _ bind.Host = (*queryHost)(nil)
@@ -78,6 +80,7 @@ func (h *queryHost) Relation(database, name string) (bind.Relation, error) {
 	}
 	if own, ok := t.(*table); ok {
 		q := newQueryTable(own)
+		h.tables = append(h.tables, own.l.desc.ID)
 		q.locked = h.s.stmt.lockFor(own, false).Mode != kv.NoLock
 		q.virtual, err = h.virtualOf(db.Name(), own.l)
 		return bind.Relation{Table: q}, err

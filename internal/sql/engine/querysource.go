@@ -12,7 +12,6 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/exec"
 	"github.com/longitude-db/longitude/internal/sql/expr"
 	"github.com/longitude-db/longitude/internal/sql/rel"
-	"github.com/longitude-db/longitude/internal/txn"
 )
 
 // querySource reads the tables of one statement in the session's transaction.
@@ -23,7 +22,7 @@ type querySource struct {
 	before map[uint64]*fetched
 }
 
-var _ exec.ManySource = (*querySource)(nil)
+var _ exec.Source = (*querySource)(nil)
 
 // Read implements exec.Source.
 func (q *querySource) Read(r *exec.Request) (exec.Rows, error) {
@@ -45,7 +44,11 @@ func (q *querySource) readTable(t *queryTable, r *exec.Request) (exec.Rows, erro
 	if err != nil {
 		return nil, err
 	}
-	return q.reader(t, r, x, rs)
+	rows, err := q.reader(t, r, x, rs)
+	if err != nil || r.Ahead && rows.it.lock.Mode != kv.NoLock { // what is wanted is locked, not what might be
+		return nil, err
+	}
+	return rows, nil
 }
 
 // reachesOf says what a request reads of which index.
@@ -94,56 +97,6 @@ func (q *querySource) reader(t *queryTable, r *exec.Request, x *indexLayout, rs 
 	}
 	if len(calculate) > 0 {
 		out.virtual = &calculation{v: t.virtual, read: tbl.columns, calculate: calculate, row: make(sql.Row, len(t.t.l.columns))}
-	}
-	return out, nil
-}
-
-// ReadMany implements exec.ManySource: what lookups of one table ask for is read in one round, or two if the index does not hold all
-// columns.
-func (q *querySource) ReadMany(requests []*exec.Request) ([]exec.Rows, error) {
-	t, ok := requests[0].Table.(*queryTable)
-	if !ok || requests[0].Limit > 0 {
-		return nil, nil
-	}
-	l := t.t.l
-	if err := q.s.stmt.flushTable(q.ctx, l.desc.ID); err != nil {
-		return nil, err
-	}
-	var all []reach
-	var x *indexLayout
-	each := make([][]reach, len(requests))
-	seen := map[string]bool{}
-	for i, r := range requests {
-		var err error
-		if x, each[i], err = reachesOf(l, r); err != nil {
-			return nil, err
-		}
-		for _, re := range each[i] {
-			if name := spanName(re.span); !seen[name] {
-				seen[name] = true
-				all = append(all, re)
-			}
-		}
-	}
-	f := &fetched{spans: map[string][]txn.KeyValue{}, rows: map[string][]byte{}}
-	first, err := q.reader(t, requests[0], x, all)
-	if err != nil || first.it.lock.Mode != kv.NoLock { // locked is what is wanted, not what might be
-		return nil, err
-	}
-	if err := first.it.readAhead(q.ctx, f); err != nil {
-		if tooLarge(err) {
-			return nil, nil
-		}
-		return nil, err
-	}
-	out := make([]exec.Rows, len(requests))
-	for i, r := range requests {
-		rows, err := q.reader(t, r, x, each[i])
-		if err != nil {
-			return nil, err
-		}
-		rows.it.ahead = f
-		out[i] = rows
 	}
 	return out, nil
 }

@@ -21,7 +21,7 @@ func TestParseQuery(t *testing.T) {
 		{in: "SELECT a IS NOT UNKNOWN, (1, 2) = ROW(1, 2)", want: "select a is not null, (1, 2) = (1, 2)", name: "a IS NOT UNKNOWN"},
 		{in: "VALUES ROW(1, 2), ROW(3, 4)", want: "select * from (values row(1, 2), row(3, 4))"},
 		{in: "SELECT 'a' SOUNDS LIKE CONCAT(b, 'c') OR 1", want: "select soundex('a') = soundex(CONCAT(b, 'c')) or 1", name: "'a' SOUNDS LIKE CONCAT(b, 'c') OR 1"},
-		{in: "SELECT 1 + 1 MEMBER OF('[1]') AND ~~~~~1", want: "select member of(1 + 1, ('[1]')) and ~~~~~1", name: "1 + 1 MEMBER OF('[1]') AND ~~~~~1"},
+		{in: "SELECT 1 + 1 MEMBER OF('[1]') AND ~~~~~1", want: "select member of(1 + 1, ('[1]')) and ~ ~ ~ ~ ~1", name: "1 + 1 MEMBER OF('[1]') AND ~~~~~1"},
 		{in: "SELECT 1; SELECT 2", want: "select 1", name: "1", rest: "SELECT 2"},
 		{in: "SELECT 1 = ANY (SELECT 1); SELECT 2 = ALL (SELECT 3)", want: "select 1 = (select /*any*/ 1)", name: "1 = ANY (SELECT 1)", rest: "SELECT 2 = ALL (SELECT 3)"},
 		{in: "SELECT `any` (SELECT 1)", want: ""},

@@ -286,10 +286,17 @@ func (r *rowReader) scanAtOnce(ctx *sql.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	for i, rows := range found {
-		if r.reverse {
+	if r.reverse {
+		for _, rows := range found {
 			slices.Reverse(rows)
 		}
+	}
+	if !r.covered && !slices.ContainsFunc(r.reaches[:n], func(re reach) bool { return len(re.rest) > 0 }) {
+		first := r.reaches[0]
+		r.reaches = r.reaches[n:]
+		return r.take(ctx, &first, slices.Concat(found...)) // the rows of all entries are one round
+	}
+	for i, rows := range found {
 		if err := r.take(ctx, &r.reaches[i], rows); err != nil {
 			return err
 		}

@@ -44,6 +44,7 @@ type statement struct {
 	unnamed     map[string]bool // columns that ALTER TABLE makes UNIQUE; the index has no name of its own (unnamedIndexes)
 	flags       *sql.QueryFlags // what go-mysql-server has found out about the statement
 	explainJSON bool            // EXPLAIN FORMAT=JSON
+	source      *insertedQuery  // of INSERT ... SELECT, if our own packages execute it
 	tookFile    bool            // the client has sent the file of LOAD DATA LOCAL: it is not asked for it again
 	counts      changeCounts
 }

@@ -85,7 +85,10 @@ func (d *systemDatabase) GetTableNames(*sql.Context) ([]string, error) {
 }
 
 // GetTableInsensitive implements sql.Database.
-func (d *systemDatabase) GetTableInsensitive(_ *sql.Context, name string) (sql.Table, bool, error) {
+func (d *systemDatabase) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table, bool, error) {
+	if s, err := sessionOf(ctx); err == nil && s.stmt.source != nil && name == querySourceName {
+		return &sourceTable{s.stmt.source}, true, nil
+	}
 	for _, t := range systemTables {
 		if strings.EqualFold(t.name, name) {
 			v := *t

@@ -63,6 +63,9 @@ func addVariables() {
 		Name: idsVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemEnumType(idsVariable, idsDense, idsSpread), Default: idsDense,
 	}, &sql.MysqlSystemVariable{
+		Name: queryMemoryVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemIntType(queryMemoryVariable, 0, 1<<40, false), Default: int64(defaultQueryMemory),
+	}, &sql.MysqlSystemVariable{
 		Name: idleTxVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemIntType(idleTxVariable, 0, 31536000, false), Default: int64(0),
 	}, &sql.MysqlSystemVariable{ // go-mysql-server's default is another

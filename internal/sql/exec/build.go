@@ -18,8 +18,8 @@ func (x *Execution) build(n rel.Node) (iterator, error) {
 func (x *Execution) make(n rel.Node) (iterator, error) {
 	switch n := n.(type) {
 	case *rel.Scan:
-		if l := x.lookups[n]; l != nil {
-			delete(x.lookups, n)
+		if l := x.lookups[n]; l != nil && !l.built {
+			l.built = true
 			return l, nil
 		}
 		return newScan(x, n), nil
@@ -66,7 +66,7 @@ func (x *Execution) make(n rel.Node) (iterator, error) {
 			if x.groups == nil {
 				x.groups = map[*rel.Group]*counted{}
 			}
-			x.groups[n] = c
+			x.groups[n], c.look = c, x.lookups[c.s]
 			return c, nil
 		}
 		return plain, nil

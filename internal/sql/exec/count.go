@@ -23,7 +23,9 @@ type counted struct {
 	rows  Rows
 	// beside is the left side of a join whose right side this is: a whole table, which can be read in the same round.
 	beside *scan
-	usual  bool // plain gives the rows
+	// look is the scan's iterator if it is looked up for several rows at once; nil: it is not. What it kept is grouped as usual.
+	look  *lookup
+	usual bool // plain gives the rows
 }
 
 // newCounted makes the iterator of a Group that may be counted; nil: it is none.
@@ -98,7 +100,9 @@ func (c *counted) open() error {
 	if err := c.close(); err != nil {
 		return err
 	}
-	c.usual = false
+	if c.usual = c.look != nil && c.look.kept; c.usual {
+		return c.plain.open()
+	}
 	var ok bool
 	var err error
 	if c.req.Index, c.req.Spans, ok, err = c.spans(); err != nil {

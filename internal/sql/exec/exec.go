@@ -42,10 +42,9 @@ type Execution struct {
 	subs   map[*rel.Subquery]*subquery
 	shared map[*rel.Shared]*shared
 	work   map[*rel.Recursive]*recursive
-	scans  map[*rel.Scan]*scan
 	groups map[*rel.Group]*counted
 
-	lookups map[*rel.Scan]*lookup // while the tree is built: right sides of joins that several rows of the left one are looked up in
+	lookups map[*rel.Scan]*lookup // scans that are looked up for several rows of the left side of a join at once
 	some    bool                  // while it is built: what reads the operator may stop before the end
 
 	given   uint64

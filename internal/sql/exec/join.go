@@ -30,12 +30,12 @@ func newJoin(x *Execution, n *rel.Join) (iterator, error) {
 	if n.Hash != nil && !n.Lateral {
 		if g, ok := n.Right.(*rel.Group); ok && x.groups[g] != nil {
 			if s, ok := n.Left.(*rel.Scan); ok {
-				x.groups[g].beside = x.scans[s]
+				x.groups[g].beside = newScan(x, s) // for what it asks of the source
 			}
 		}
 		return newHashJoin(x, n, left, right)
 	}
-	j := &nestedJoin{x: x, n: n, left: newAhead(x, n, left), right: right, nulls: n.Right.Columns()}
+	j := &nestedJoin{x: x, n: n, left: left, right: right, nulls: n.Right.Columns()}
 	if n.Keep && !n.Lateral {
 		j.kept = &kept{storeScan: storeScan{x: x, cols: n.Right.Columns()}, child: right, fixed: fixed(n.Right)}
 		j.right = j.kept

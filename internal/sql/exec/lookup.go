@@ -33,8 +33,9 @@ type lookup struct {
 	width   int         // how many columns of the index are the key
 	keyCols []rel.ColID // the registers in which a row of the right side has it
 	keys    *expr.Keys
-	own     int // the first so many conditions of the scan read its own columns alone
-	single  bool
+	own     int  // the first so many conditions of the scan read its own columns alone
+	few     bool // partners suffice
+	built   bool // it is the iterator of the scan
 
 	req   Request
 	spans []KeySpan
@@ -61,9 +62,12 @@ type lookup struct {
 
 // lookupOf is how the right side of a join is looked up for several rows at once; nil: it cannot be.
 func (x *Execution) lookupOf(n *rel.Join) *lookup {
-	s := lookupScan(n.Right)
-	if s == nil || s.Access == nil || len(s.Access.Spans) == 0 || s.Limit > 0 || len(s.Cols) == 0 {
+	s, few := lookupBelow(n.Right)
+	if s == nil || s.Access == nil || len(s.Access.Spans) == 0 || len(s.Cols) == 0 {
 		return nil
+	}
+	if n.Kind == rel.Semi || n.Kind == rel.Anti || s.Limit > 0 {
+		few = true
 	}
 	width := keyWidth(s)
 	left := n.Left.Columns()
@@ -81,7 +85,7 @@ func (x *Execution) lookupOf(n *rel.Join) *lookup {
 	if !calmExprs(n) || !calm(n.Left) || !calm(n.Right) {
 		return nil
 	}
-	return &lookup{scan: *newScan(x, s), width: width, single: n.Kind == rel.Semi || n.Kind == rel.Anti}
+	return &lookup{scan: *newScan(x, s), width: width, few: few}
 }
 
 // keyWidth is how many columns of its index all spans of a scan fix to a value and a row has in registers.
@@ -105,7 +109,7 @@ func keyWidth(s *rel.Scan) int {
 // prepare makes what the first row needs that is looked up together with others.
 func (l *lookup) prepare() (err error) {
 	n := l.n
-	l.req = l.scan.req
+	l.req = Request{Table: n.Table, Places: n.Places, Index: n.Access.Index, Reverse: n.Access.Reverse, Ahead: true}
 	l.keyCols = make([]rel.ColID, 0, l.width)
 	for _, p := range slices.Concat(n.Access.Index.Parts(), n.Access.Index.Suffix())[:l.width] {
 		l.keyCols = append(l.keyCols, n.Cols[slices.Index(n.Places, p.Place)])
@@ -119,18 +123,21 @@ func (l *lookup) prepare() (err error) {
 	return err
 }
 
-// lookupScan is the table that is all that the right side of a join reads; nil: it reads something else.
-func lookupScan(n rel.Node) *rel.Scan {
+// lookupBelow is the scan that an operator begins with whenever it is opened; nil: it begins with something else. few: it is perhaps
+// not read to its end.
+func lookupBelow(n rel.Node) (s *rel.Scan, few bool) {
 	for {
 		switch m := n.(type) {
 		case *rel.Scan:
-			return m
-		case *rel.Filter:
-			n = m.Child
-		case *rel.Project:
-			n = m.Child
+			return m, few
+		case *rel.Filter, *rel.Project, *rel.Distinct, *rel.Group:
+			n = n.Children()[0]
+		case *rel.One:
+			n, few = m.Child, true
+		case *rel.Join: // a hash join opens its right side first, which reads nothing of this scan
+			n = m.Left
 		default:
-			return nil
+			return nil, few
 		}
 	}
 }
@@ -226,12 +233,13 @@ func (l *lookup) had(s *KeySpan) bool {
 	return false
 }
 
-// read reads what belongs to the rows that were added. False: it is too much, or a condition failed, and is not kept.
+// read reads what belongs to the rows that were added. False: it is too much, a condition failed, or the source does not read ahead;
+// nothing is kept then.
 func (l *lookup) read() (bool, error) {
 	if len(l.spans) > 0 {
 		l.req.Spans = l.spans
 		rows, err := l.x.src.Read(&l.req)
-		if err != nil {
+		if err != nil || rows == nil {
 			return false, err
 		}
 		fits, err := l.keep(rows)
@@ -268,7 +276,7 @@ func (l *lookup) sort() {
 
 func (l *lookup) keep(rows Rows) (bool, error) {
 	most := -1
-	if l.single {
+	if l.few {
 		most = pairsAhead * len(l.ends)
 	}
 	for {
@@ -335,7 +343,10 @@ func (l *lookup) open() error {
 	if l.plain = !l.kept; l.plain {
 		return l.scan.open()
 	}
-	l.given, l.at = l.rowsOf(l.row), 0
+	l.given, l.at, l.scan.left = l.rowsOf(l.row), 0, -1
+	if l.n.Limit > 0 {
+		l.scan.left = l.n.Limit
+	}
 	return nil
 }
 
@@ -343,7 +354,7 @@ func (l *lookup) next() (bool, error) {
 	if l.plain {
 		return l.scan.next()
 	}
-	for l.at < len(l.given) {
+	for l.at < len(l.given) && l.scan.left != 0 {
 		if err := l.x.tick(); err != nil {
 			return false, err
 		}
@@ -356,6 +367,7 @@ func (l *lookup) next() (bool, error) {
 				continue
 			}
 		}
+		l.scan.left--
 		return true, nil
 	}
 	return false, nil

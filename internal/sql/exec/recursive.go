@@ -60,12 +60,29 @@ func (r *recursive) open() (err error) {
 		return nil
 	}
 	r.inner = r.seed
-	return r.seed.open()
+	return r.storing(r.seed.open)
+}
+
+// storing executes a part of the seed or of the step, which MySQL stores in a table: in strict mode what goes wrong is an error.
+func (r *recursive) storing(part func() error) error {
+	env := r.x.env
+	change := env.Change
+	env.Change = true
+	err := part()
+	if err == nil {
+		err = env.Failed()
+	}
+	env.Change = change
+	return err
 }
 
 func (r *recursive) next() (bool, error) {
 	for r.inner != nil && r.left > 0 {
-		ok, err := r.inner.next()
+		var ok bool
+		err := r.storing(func() (err error) {
+			ok, err = r.inner.next()
+			return err
+		})
 		if err != nil {
 			return false, err
 		}
@@ -130,7 +147,7 @@ func (r *recursive) advance() error {
 	r.prior, r.fresh = r.fresh, r.prior
 	r.fresh.reset()
 	r.inner = r.step
-	return r.step.open()
+	return r.storing(r.step.open)
 }
 
 func (r *recursive) drop() {

@@ -12,8 +12,7 @@ type scan struct {
 	types []expr.Type // of the columns of the index, Suffix included
 	req   Request
 	rows  Rows
-	left  int  // -1: all
-	given Rows // that were begun to be read ahead, for the registers as they are; nil: none
+	left  int // -1: all
 }
 
 func newScan(x *Execution, n *rel.Scan) *scan {
@@ -32,10 +31,6 @@ func newScan(x *Execution, n *rel.Scan) *scan {
 			}
 		}
 	}
-	if x.scans == nil {
-		x.scans = map[*rel.Scan]*scan{}
-	}
-	x.scans[n] = s
 	return s
 }
 
@@ -46,10 +41,6 @@ func (s *scan) open() error {
 	s.left = -1
 	if s.n.Limit > 0 {
 		s.left = s.n.Limit
-	}
-	if s.given != nil {
-		s.rows, s.given = s.given, nil
-		return nil
 	}
 	if s.n.Access != nil && len(s.n.Access.Spans) > 0 {
 		spans, err := s.spans()

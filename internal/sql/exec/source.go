@@ -26,6 +26,9 @@ type Request struct {
 	Limit int
 	// Uses is how many rows the reader will probably be asked for when that is less than all; 0: all. It decides about pages only.
 	Uses int
+	// Ahead: the rows are for several rows of the left side of a join, of which perhaps not all are wanted. A Source that does not want
+	// to read them (since it locks what it reads) gives nil instead of Rows.
+	Ahead bool
 }
 
 // KeySpan is a rel.Span with values. They are of the types of the index's columns, or NULL.

@@ -22,6 +22,10 @@ func decimalShown(d *apd.Decimal, scale int) Value {
 	return Value{kind: KindDecimal, x: d, scale: uint8(min(scale, number.MaxScale) + 1)}
 }
 
+// DecimalShown is an exact decimal that is shown with scale digits after the point and keeps those that it has more for what is calculated
+// with it: what a host's AVG gives. The caller gives d away.
+func DecimalShown(d *apd.Decimal, scale int) Value { return decimalShown(d, scale) }
+
 // Shown is the number of a KindDecimal rounded to the digits that its type has.
 func (v Value) Shown() *apd.Decimal {
 	if v.scale == 0 {

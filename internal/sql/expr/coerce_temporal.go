@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
@@ -375,6 +376,39 @@ func temporalConstants(operation string, class class, nodes ...Node) []Node {
 	return out
 }
 
+// ConstantDates is error 1525 of a comparison of a date with a constant text that is no date, for a host that resolves names: MySQL finds it
+// before it reads a row. name and args are those of a call; nil: it is no such comparison, or there is no error.
+func ConstantDates(env *Env, name string, args ...Node) error {
+	switch name {
+	case "=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "nullif", "in", "not in":
+	default:
+		return nil
+	}
+	if len(args) != 2 { // of IN with several values each is converted when it is compared
+		return nil
+	}
+	if a, ok := args[0].(*Tuple); ok {
+		b, ok := args[1].(*Tuple)
+		for i := 0; ok && i < min(len(a.Nodes), len(b.Nodes)); i++ {
+			if err := ConstantDates(env, "=", a.Nodes[i], b.Nodes[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, n := range temporalConstants("=", asDatetime, args...) {
+		if c, ok := n.(*temporalConstant); ok {
+			quiet := *env
+			quiet.Warn, quiet.failed = nil, nil
+			_, err := c.Eval(&quiet)
+			if e, is := err.(*Error); is && e.Code == 1525 {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // isLeaf reports whether the host evaluates an expression: columns, mostly.
 func isLeaf(n Node) bool {
 	switch n.(type) {
@@ -427,6 +461,56 @@ func temporalNumbers(nodes ...Node) []Node {
 		if r := temporal.FromNumber(l.V.RawInt(), 0, temporal.ZeroParts); r.OK() && r.Faults == 0 && r.DateTime.IsReal() {
 			out[i] = &Lit{V: packedDatetime(r.DateTime, 0), T: TDatetime(0)}
 		}
+	}
+	return out
+}
+
+// yearConstants replaces, beside a YEAR column, constants of one or two digits by the year that such a number is when it is stored: y < 5 means
+// y < 2005, and y = '0' means y = 2000 (the number 0 is the year 0000). A list of several values and CASE compare them as they are.
+func yearConstants(operation string, nodes ...Node) []Node {
+	switch operation {
+	case "=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "between", "not between":
+	default:
+		return nodes
+	}
+	column := false
+	for _, n := range nodes {
+		column = column || isLeaf(n) && n.Type().Name == YearType
+	}
+	if !column {
+		return nodes
+	}
+	out := make([]Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = n
+		l, ok := n.(*Lit)
+		if !ok {
+			continue
+		}
+		year := int64(-1)
+		switch l.V.kind {
+		case KindInt, KindUint:
+			if year = int64(l.V.n); year == 0 {
+				continue
+			}
+		case KindDecimal:
+			if y, err := l.V.RawDecimal().Int64(); err == nil && y != 0 {
+				year = y
+			}
+		case KindText:
+			if y, err := strconv.ParseUint(l.V.s, 10, 8); err == nil && len(l.V.s) <= 2 {
+				year = int64(y)
+			}
+		}
+		switch {
+		case year < 0 || year > 99:
+			continue
+		case year < 70:
+			year += 2000
+		default:
+			year += 1900
+		}
+		out[i] = &Lit{V: Uint(uint64(year)), T: Type{Name: YearType, Unsigned: true, Length: 4, Collation: BinaryCollation, Coerc: Numeric}}
 	}
 	return out
 }

@@ -420,18 +420,18 @@ func resolveAs(c *Call) error {
 	return nil
 }
 
-// DistinctTarget is a column of a table without duplicates.
-type DistinctTarget struct{ Target }
+// CopyTarget is a column that gets the value of another one.
+type CopyTarget struct{ Target }
 
 // resolveAssign makes a value what a column that Extra names (a Target) would hold if the value was stored in it in the session's mode: a
-// recursive query does so with the rows of its steps (error 1406, 1264, 1366 in strict mode). Where Extra is a DistinctTarget the table drops
-// duplicates: MySQL calls a text that is too long truncated (1265) then.
+// recursive query does so with the rows of its steps (error 1406, 1264, 1366 in strict mode). Where Extra is a CopyTarget the value is that of
+// another column, as it is: MySQL calls a text that is too long truncated (1265) then.
 func resolveAssign(c *Call) error {
 	target, ok := c.Extra.(Target)
 	if !ok {
-		target = c.Extra.(DistinctTarget).Target
+		target = c.Extra.(CopyTarget).Target
 	}
-	distinct := !ok
+	copied := !ok
 	c.T = target.Type
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		v, err := c.Args[0].Eval(env)
@@ -443,7 +443,7 @@ func resolveAssign(c *Call) error {
 		if v, err = Assign(&storing, v, &target); err == nil {
 			err = storing.Failed()
 		}
-		if failed, is := err.(*Error); is && distinct && failed.Code == 1406 {
+		if failed, is := err.(*Error); is && copied && target.Type.Kind() == KindText && failed.Code == 1406 {
 			err = Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
 		}
 		return v, err

@@ -81,6 +81,17 @@ func resolveInterval(c *Call) error {
 		if vs[0].IsNull() {
 			return Int(-1), nil
 		}
+		if len(vs) <= mostInTurn { // as MySQL does: they need not be in order
+			for i := 1; i < len(vs); i++ {
+				if vs[i].IsNull() {
+					continue
+				}
+				if above, err := isBelow(env, vs[0], vs[i], exact); err != nil || above {
+					return Int(int64(i - 1)), err
+				}
+			}
+			return Int(int64(len(vs) - 1)), nil
+		}
 		var failed error
 		n := sort.Search(len(vs)-1, func(i int) bool {
 			if failed != nil || vs[i+1].IsNull() {
@@ -94,6 +105,9 @@ func resolveInterval(c *Call) error {
 	}
 	return nil
 }
+
+// mostInTurn is of how many arguments of INTERVAL each is compared; of more they are thought to be in order.
+const mostInTurn = 8
 
 // isBelow reports whether a < b as numbers.
 func isBelow(env *Env, a, b Value, exact bool) (bool, error) {

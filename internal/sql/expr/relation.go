@@ -74,7 +74,7 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 			e.how = append(e.how, inner.how...)
 			continue
 		}
-		pair := temporalNumbers(left[i], right[i])
+		pair := yearConstants(operation, temporalNumbers(left[i], right[i])...)
 		c, err := compareAs(operation, pair...)
 		if err != nil {
 			return nil, err
@@ -136,6 +136,7 @@ func (e *equality) eval(env *Env) (three, error) {
 
 func resolveEqual(negated bool) func(*Call) error {
 	return func(c *Call) error {
+		c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 		if err != nil {
 			return err
@@ -153,7 +154,8 @@ func resolveEqual(negated bool) func(*Call) error {
 }
 
 func resolveNullSafe(c *Call) error {
-	e, err := newEquality(c.Name, c.Args[0], c.Args[1])
+	c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
+		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -197,6 +199,7 @@ func (e *equality) nullSafe(env *Env) (bool, error) {
 // the result unknown.
 func resolveOrder(holds func(order int) bool) func(*Call) error {
 	return func(c *Call) error {
+		c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 		if err != nil {
 			return err
@@ -228,7 +231,7 @@ func resolveOrder(holds func(order int) bool) func(*Call) error {
 
 func resolveBetween(negated bool) func(*Call) error {
 	return func(c *Call) error {
-		c.Args = temporalNumbers(c.Args...)
+		c.Args = yearConstants(c.Name, temporalNumbers(c.Args...)...)
 		how, err := compareAs(c.Name, c.Args...)
 		if err != nil {
 			return err
@@ -305,6 +308,8 @@ func resolveIn(negated bool) func(*Call) error {
 		switch {
 		case len(c.Args) == 2:
 			operation = "="
+			c.Args = yearConstants(operation, c.Args...)
+			left = c.Args[0]
 		case row:
 			operation = rowsIn
 		}

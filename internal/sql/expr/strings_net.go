@@ -139,7 +139,7 @@ func isAddress(is func(netip.Addr) bool) func(*Env, *Call) (Value, error) {
 	return func(env *Env, c *Call) (Value, error) {
 		s, null, err := c.textArg(env, 0)
 		if err != nil || null {
-			return False, err // NULL is no address
+			return Null, err
 		}
 		a, ok := address(s)
 		return Bool(ok && is(a)), nil
@@ -149,8 +149,11 @@ func isAddress(is func(netip.Addr) bool) func(*Env, *Call) (Value, error) {
 func isPacked(is func([16]byte) bool) func(*Env, *Call) (Value, error) {
 	return func(env *Env, c *Call) (Value, error) {
 		s, null, err := c.textArg(env, 0)
-		if err != nil || null || len(s) != 16 {
-			return False, err
+		if err != nil || null {
+			return Null, err
+		}
+		if len(s) != 16 {
+			return False, nil
 		}
 		return Bool(is([16]byte([]byte(s)))), nil
 	}

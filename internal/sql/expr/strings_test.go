@@ -216,7 +216,7 @@ func TestStringFunctions(t *testing.T) {
 		{"INET6_NTOA(INET6_ATON('10.0.5.9'))", "10.0.5.9"},
 		{"IS_IPV4('10.0.5.9')", "1"},
 		{"IS_IPV4('10.0.5.256')", "0"},
-		{"IS_IPV4(NULL)", "0"},
+		{"IS_IPV4(NULL)", "NULL"},
 		{"IS_IPV6('::1')", "1"},
 		{"IS_IPV4_COMPAT(INET6_ATON('::10.0.5.9'))", "1"},
 		{"IS_IPV4_MAPPED(INET6_ATON('::ffff:10.0.5.9'))", "1"},

@@ -16,11 +16,8 @@ import (
 // one row, with their number, in place of all of them. What is counted is the sum of the numbers then. Minima, maxima and aggregates
 // with DISTINCT of the other side are the same for one row as for many.
 
-// Of few rows of the one side and many of the other the partners are better looked up one by one.
-const (
-	fewKept    = 16
-	fewCounted = 10_000
-)
+// fewKept is how many rows of the one side have to be for each row of the other at least: for fewer the partners are better looked up.
+const fewKept = 1.0 / 200
 
 // countBelow counts one side of a join below a Group, if that makes sense.
 func (z *optimizer) countBelow(g *rel.Group) {
@@ -39,11 +36,11 @@ func (z *optimizer) countBelow(g *rel.Group) {
 // countSide counts one side of the join, if only the number of its rows matters.
 func (z *optimizer) countSide(g *rel.Group, j *rel.Join, kept, side rel.Node) bool {
 	s, ok := side.(*rel.Scan)
-	if !ok || len(s.Filter) > 0 || s.Access != nil || s.Limit > 0 || len(s.Hints) > 0 || z.estimate(kept) < fewKept && s.Table.Rows() > fewCounted {
+	if !ok || len(s.Filter) > 0 || s.Access != nil || s.Limit > 0 || len(s.Hints) > 0 || z.estimate(kept) < fewKept*s.Table.Rows() {
 		return false
 	}
 	by := z.joinedBy(j.On[0], given(kept), s)
-	if by == nil || !slices.ContainsFunc(s.Table.Indexes(), func(x rel.Index) bool { p := x.Parts()[0]; return p.Place == placeOf(s, by) && p.Prefix == 0 }) {
+	if by == nil || !countedBy(s, placeOf(s, by)) {
 		return false
 	}
 	left := given(kept)
@@ -88,6 +85,19 @@ func (z *optimizer) countSide(g *rel.Group, j *rel.Join, kept, side rel.Node) bo
 		j.Left = counted
 	}
 	return true
+}
+
+// countedBy reports whether an index begins with a column, by which its entries can be counted: not with a unique one, whose numbers are 1.
+func countedBy(s *rel.Scan, place int) bool {
+	some := false
+	for _, x := range s.Table.Indexes() {
+		p := x.Parts()
+		if p[0].Place == place && x.Unique() && len(p) == 1 {
+			return false
+		}
+		some = some || p[0].Place == place && p[0].Prefix == 0
+	}
+	return some
 }
 
 // joinedBy is the column of a scan that a condition says is equal to a column of the other side; nil: it says something else.

@@ -10,17 +10,11 @@ import (
 // other values. Its rows are read once where it was kept before, so they are the same.
 
 func (z *optimizer) inline(n rel.Node) rel.Node {
-	count := map[*rel.Shared]int{}
-	visit(n, func(n rel.Node) {
-		if s, ok := n.(*rel.SharedScan); ok {
-			count[s.From]++
-		}
-	})
 	var walk func(n rel.Node) rel.Node
 	walk = func(n rel.Node) rel.Node {
 		switch n := n.(type) {
 		case *rel.SharedScan:
-			if count[n.From] != 1 {
+			if z.scans[n.From] != 1 {
 				return n
 			}
 			p := &rel.Project{Child: walk(z.simplified(n.From.Plan)), Cols: n.Cols}

@@ -104,9 +104,14 @@ func (z *optimizer) coverScan(s *rel.Scan) {
 
 func (z *optimizer) physicalJoin(j *rel.Join, want float64) rel.Node {
 	leftRows := z.estimate(j.Left)
+	part := 1.0
 	if want < all {
 		want *= leftRows / z.estimate(j)
-		leftRows = min(leftRows, max(fewest, want))
+		part = min(1, max(fewest, want)/leftRows)
+		leftRows *= part
+	}
+	if other := z.semiByLookup(j, part); other != nil {
+		return z.physicalJoin(other, all)
 	}
 	j.Left = z.physical(j.Left, want)
 	if z.o.NoJoinMethods {
@@ -114,8 +119,18 @@ func (z *optimizer) physicalJoin(j *rel.Join, want float64) rel.Node {
 		return emptyJoin(j)
 	}
 	hash, rest := z.hashKeys(j)
-	if s := lookupScan(j); s != nil {
-		if p := z.bestPath(s, s.Filter, j.On); p != nil && !p.never && readsLeft(p, given(j.Left)) {
+	if s := tableBelow(j.Right); s != nil {
+		// what a projection of the right side calculates is not known before the table is read
+		above, own := given(j.Right), given(s)
+		on := slices.DeleteFunc(slices.Clone(j.On), func(c expr.Node) bool {
+			for id := range reads(c) {
+				if above[id] && !own[id] {
+					return true
+				}
+			}
+			return false
+		})
+		if p := z.bestPath(s, s.Filter, on); p != nil && !p.never && readsLeft(p, given(j.Left)) {
 			whole := z.wholeCost(s)
 			if len(hash) > 0 {
 				whole += costHash*leftRows + costBuild*z.estimate(s)
@@ -141,23 +156,6 @@ func (z *optimizer) physicalJoin(j *rel.Join, want float64) rel.Node {
 		j.Keep = true
 	}
 	return j
-}
-
-// lookupScan is the table that a join's right side reads; nil: it is more than a table.
-func lookupScan(j *rel.Join) *rel.Scan {
-	n := j.Right
-	for {
-		switch m := n.(type) {
-		case *rel.Scan:
-			return m
-		case *rel.Filter:
-			n = m.Child
-		case *rel.Project:
-			n = m.Child
-		default:
-			return nil
-		}
-	}
 }
 
 // readsLeft reports whether a path uses columns of the left side: else it is a way to read the table once.

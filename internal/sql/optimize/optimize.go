@@ -13,11 +13,16 @@ type Options struct {
 // Optimize changes the plans of a query in place: that of the query, of the subqueries in its expressions and of its common table
 // expressions. env evaluates constants. An error is one that building an expression anew gave, which is a fault of this package.
 func Optimize(q *rel.Query, env *expr.Env, o Options) error {
-	z := &optimizer{meta: q.Meta, env: env, o: o, done: map[any]bool{}}
+	z := &optimizer{meta: q.Meta, env: env, o: o, done: map[any]bool{}, scans: map[*rel.Shared]int{}}
 	var out []rel.ColID
 	for _, c := range q.Out {
 		out = append(out, c.Col)
 	}
+	visit(q.Root, func(n rel.Node) {
+		if s, ok := n.(*rel.SharedScan); ok {
+			z.scans[s.From]++
+		}
+	})
 	q.Root = z.plan(q.Root, out, all)
 	return nil
 }
@@ -28,6 +33,10 @@ type optimizer struct {
 	env  *expr.Env
 	o    Options
 	done map[any]bool // subqueries and common table expressions whose plans are optimized
+	// scans is how many places of the statement read a common table expression.
+	scans map[*rel.Shared]int
+	// depth is how many subqueries in expressions are around the plan that is being optimized.
+	depth int
 }
 
 // plan optimizes one plan, of which the columns out are wanted, and so many rows.
@@ -35,7 +44,7 @@ func (z *optimizer) plan(n rel.Node, out []rel.ColID, rows float64) rel.Node {
 	if !z.o.NoSimplify {
 		n = z.simplify(n)
 	}
-	if !z.o.NoInline {
+	if !z.o.NoInline && z.depth == 0 {
 		n = z.inline(n)
 	}
 	n = z.pushAll(n)
@@ -70,7 +79,9 @@ func (z *optimizer) inner(n rel.Node) {
 				if s.Kind == rel.Exists {
 					out, rows = nil, 1
 				}
+				z.depth++
 				s.Plan = z.plan(s.Plan, out, rows)
+				z.depth--
 				if s.Kind == rel.Exists && !z.o.NoLimit {
 					z.tellLimit(&s.Plan, 1)
 				}

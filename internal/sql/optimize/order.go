@@ -18,7 +18,7 @@ const mostOrdered = 10
 
 func (z *optimizer) orderJoins(n rel.Node) rel.Node {
 	if j, ok := n.(*rel.Join); ok && reorderable(j) {
-		g := &joinGraph{z: z}
+		g := &joinGraph{z: z, known: map[[2]uint64]extension{}}
 		g.flatten(j)
 		for i, l := range g.leaves {
 			g.leaves[i] = z.orderJoins(l)
@@ -44,8 +44,10 @@ type joinGraph struct {
 	gives []rel.Cols
 	needs []uint64 // leaves whose columns it reads (LATERAL)
 	rows  []float64
+	once  []float64 // the cost of reading it once
 	// of each condition: the leaves that it reads
 	reads []uint64
+	known map[[2]uint64]extension
 }
 
 // flatten collects the leaves and conditions of inner joins that stand directly below each other.
@@ -82,6 +84,7 @@ func (g *joinGraph) best() []int {
 		g.needs = append(g.needs, needs)
 		lateral = lateral || needs != 0
 		g.rows = append(g.rows, g.z.estimate(l))
+		g.once = append(g.once, g.readCost(i))
 	}
 	for _, c := range g.conds {
 		g.reads = append(g.reads, g.leavesOf(reads(c)))
@@ -172,51 +175,58 @@ func (g *joinGraph) cost(order []int) float64 {
 
 // step is what it costs to join leaf i to the rows of a set of leaves, and how many rows there are then.
 func (g *joinGraph) step(set uint64, rows float64, i int) (cost, out float64) {
-	read := max(fewest, g.tableRows(i))
 	if set == 0 {
-		return g.readCost(i, read), g.rows[i]
+		return g.once[i], g.rows[i]
 	}
-	on := g.between(set, i)
-	sel := g.z.joinSelectivity(on, g.leaves[i], g.rows[i])
-	out = max(fewest, rows*g.rows[i]*sel)
-	hashes := slices.ContainsFunc(on, func(c expr.Node) bool { return equalColumn(c, g.gives[i]) != nil })
-	once := g.readCost(i, read)
-	if hashes {
-		cost = once + costBuild*g.rows[i] + costHash*rows + out
+	e := g.extend(set, i)
+	out = max(fewest, rows*g.rows[i]*e.sel)
+	if e.hashes {
+		cost = g.once[i] + costBuild*g.rows[i] + costHash*rows + out
 	} else {
-		cost = once + rows*g.rows[i]
+		cost = g.once[i] + rows*g.rows[i]
 	}
-	if s, ok := g.leaves[i].(*rel.Scan); ok {
-		if p := g.z.bestPath(s, s.Filter, on); p != nil && !p.never {
-			cost = min(cost, rows*p.lookupCost())
-		}
-	}
-	return cost, out
+	return min(cost, rows*e.lookup), out
 }
 
-func (g *joinGraph) between(set uint64, i int) (on []expr.Node) {
+// extension is what is known of joining one leaf with certain conditions, however many rows it is joined to.
+type extension struct {
+	sel    float64 // the part of all pairs
+	hashes bool    // there is an equality
+	lookup float64 // the cost of a lookup for one row
+}
+
+// extend looks at the conditions between leaf i and a set; the same conditions are looked at once.
+func (g *joinGraph) extend(set uint64, i int) extension {
+	var mask uint64
+	var on []expr.Node
 	for k, c := range g.conds {
 		if g.reads[k]>>i&1 == 1 && g.reads[k]&^(set|1<<i) == 0 {
 			on = append(on, c)
+			mask |= 1 << (k & 63)
 		}
 	}
-	return on
-}
-
-func (g *joinGraph) tableRows(i int) float64 {
-	if s, ok := g.leaves[i].(*rel.Scan); ok {
-		return s.Table.Rows()
+	key := [2]uint64{uint64(i), mask}
+	if e, ok := g.known[key]; ok && len(g.conds) <= 64 {
+		return e
 	}
-	return g.rows[i]
-}
-
-func (g *joinGraph) readCost(i int, rows float64) float64 {
-	if s, ok := g.leaves[i].(*rel.Scan); ok {
-		if p := g.z.bestPath(s, s.Filter, nil); p != nil {
-			return min(p.cost, rows+costSeek)
+	e := extension{sel: g.z.joinSelectivity(on, g.leaves[i], g.rows[i]), lookup: math.Inf(1)}
+	e.hashes = slices.ContainsFunc(on, func(c expr.Node) bool { return equalColumn(c, g.gives[i]) != nil })
+	if s, ok := g.leaves[i].(*rel.Scan); ok && len(on) > 0 {
+		if p := g.z.bestPath(s, s.Filter, on); p != nil && !p.never {
+			e.lookup = p.lookupCost()
 		}
 	}
-	return rows + costSeek
+	g.known[key] = e
+	return e
+}
+
+// readCost is what it costs to read a leaf once.
+func (g *joinGraph) readCost(i int) float64 {
+	s, ok := g.leaves[i].(*rel.Scan)
+	if !ok {
+		return g.rows[i] + costSeek
+	}
+	return g.z.wholeCost(s)
 }
 
 // build joins the leaves in an order. Each condition stands at the first join that gives its columns, in the order in which it was.

@@ -39,7 +39,7 @@ func randomTables(r *rand.Rand) []*memTable {
 			typ := []expr.Type{tInt, tInt, tText, tPad, tDec, tDate, tDbl}[r.IntN(7)]
 			t.columns = append(t.columns, rel.TableColumn{Name: fmt.Sprintf("c%d", c), Type: typ, Nullable: r.IntN(3) > 0})
 		}
-		rows := []int{0, 1, 3, 8, 15}[r.IntN(5)]
+		rows := []int{0, 1, 3, 8, 12, 16}[r.IntN(6)]
 		for id := range rows {
 			row := []expr.Value{expr.Int(int64(id))}
 			for _, c := range t.columns[1:] {
@@ -207,6 +207,9 @@ func (g *generator) project(p plan, outer []rel.ColID) plan {
 
 func (g *generator) join(depth int, outer []rel.ColID) plan {
 	l, r := g.tree(depth-1, outer), g.tree(depth-1, outer)
+	if g.pick(4) == 0 {
+		r = g.project(g.scan(), outer)
+	}
 	j := &rel.Join{Left: l.n, Right: r.n, Kind: []rel.JoinKind{rel.Inner, rel.Inner, rel.Left, rel.Left, rel.Semi, rel.Anti}[g.pick(6)]}
 	both := append(append([]rel.ColID{}, l.cols...), r.cols...)
 	for range g.pick(3) {
@@ -247,7 +250,13 @@ func (g *generator) group(p plan) plan {
 	n.Keys = uniqueCols(n.Keys)
 	n.Out = n.Keys
 	n.Scalar = len(n.Keys) == 0
-	cols := append([]rel.ColID{}, n.Keys...)
+	if len(n.Keys) > 0 && g.pick(5) == 0 {
+		n.Rollup, n.Out = true, nil
+		for _, k := range n.Keys {
+			n.Out = append(n.Out, g.add("rolled", g.meta.Columns[k].Type))
+		}
+	}
+	cols := append([]rel.ColID{}, n.Out...)
 	for _, name := range []string{"count", "min", "max", "sum"} {
 		arg := p.cols[g.pick(len(p.cols))]
 		t := g.meta.Columns[arg].Type
@@ -341,6 +350,9 @@ func call(name string, args ...expr.Node) expr.Node {
 
 // literal is one that is compared with a column of type t.
 func (g *generator) literal(t expr.Type) expr.Node {
+	if g.pick(15) == 0 {
+		return &expr.Lit{V: expr.Null, T: expr.TNull}
+	}
 	switch t.Kind() {
 	case expr.KindInt, expr.KindDecimal, expr.KindFloat, expr.KindUint:
 		switch g.pick(5) {
@@ -473,7 +485,7 @@ func (g *generator) subquery(depth int, cols, outer []rel.ColID) expr.Node {
 	case 2:
 		top := g.group(p)
 		n := top.n.(*rel.Group)
-		n.Keys, n.Out, n.Scalar = nil, nil, true
+		n.Keys, n.Out, n.Scalar, n.Rollup = nil, nil, true, false
 		if len(n.Aggs) == 0 {
 			s.Kind, s.Out = rel.Exists, p.cols
 			break

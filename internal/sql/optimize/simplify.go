@@ -1,6 +1,8 @@
 package optimize
 
 import (
+	"slices"
+
 	"github.com/longitude-db/longitude/internal/sql/expr"
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
@@ -12,6 +14,12 @@ import (
 // A constant that fails or warns is left as it is: it does so when, and only if, a row reaches it (O2).
 
 func (z *optimizer) simplify(n rel.Node) rel.Node {
+	keys := map[*rel.Group]*rel.Project{}
+	visit(n, func(n rel.Node) {
+		if g, ok := n.(*rel.Group); ok && g.Rollup {
+			keys[g], _ = g.Child.(*rel.Project)
+		}
+	})
 	return bottomUp(n, func(n rel.Node) rel.Node {
 		rel.EachExpr(n, func(slot *expr.Node) { *slot = z.fold(*slot) })
 		switch n := n.(type) {
@@ -44,7 +52,11 @@ func (z *optimizer) simplify(n rel.Node) rel.Node {
 			}
 			n.On, n.Right = nil, empty(n.Right)
 		case *rel.Group:
-			if isEmpty(n.Child) && !n.Scalar && !n.Rollup { // ROLLUP gives the group of all rows of no rows too
+			switch {
+			case !isEmpty(n.Child) || n.Scalar:
+			case n.Rollup:
+				return totalOfNone(n, keys[n])
+			default:
 				return empty(n)
 			}
 		case *rel.Project, *rel.Sort, *rel.Distinct, *rel.Window, *rel.One, *rel.Limit:
@@ -54,6 +66,28 @@ func (z *optimizer) simplify(n rel.Node) rel.Node {
 		}
 		return n
 	})
+}
+
+// totalOfNone is ROLLUP where a condition is known to be never true: MySQL gives one row, in which the keys have the values that they have
+// of a row of NULLs, as if there was no ROLLUP. keys calculates those that are no columns; nil: all are.
+func totalOfNone(n *rel.Group, keys *rel.Project) rel.Node {
+	p := &rel.Project{Child: &rel.Group{Child: n.Child, Aggs: n.Aggs, Scalar: true}}
+	null := func(col *rel.Col) expr.Node { return &expr.Lit{T: col.T} }
+	for i, id := range n.Keys {
+		var e expr.Node = &expr.Lit{T: expr.TNull}
+		if keys != nil {
+			if at := slices.Index(keys.Cols, id); at >= 0 {
+				if c, ok := clone(keys.Exprs[at], null); ok {
+					e = c
+				}
+			}
+		}
+		p.Exprs, p.Cols = append(p.Exprs, e), append(p.Cols, n.Out[i])
+	}
+	for _, g := range n.Grouping {
+		p.Exprs, p.Cols = append(p.Exprs, &expr.Lit{V: expr.Int(0), T: expr.TBool}), append(p.Cols, g.Col)
+	}
+	return p
 }
 
 // emptyJoin is a join one of whose sides has no rows.
