@@ -231,7 +231,10 @@ func resolveOrder(holds func(order int) bool) func(*Call) error {
 
 func resolveBetween(negated bool) func(*Call) error {
 	return func(c *Call) error {
-		c.Args = yearConstants(c.Name, temporalNumbers(c.Args...)...)
+		c.Args = temporalNumbers(c.Args...)
+		if isLeaf(c.Args[0]) && c.Args[0].Type().Name == YearType { // beside a bound that is a YEAR constants stay what they are
+			c.Args = yearConstants(c.Name, c.Args...)
+		}
 		how, err := compareAs(c.Name, c.Args...)
 		if err != nil {
 			return err
