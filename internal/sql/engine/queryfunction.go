@@ -194,9 +194,8 @@ type bridge struct {
 }
 
 var (
-	_ sql.Expression                 = (*bridge)(nil)
-	_ sql.CollationCoercible         = (*bridge)(nil)
 	_ sql.NonDeterministicExpression = (*bridge)(nil)
+	_ sql.CollationCoercible         = (*bridge)(nil)
 )
 
 // IsNonDeterministic implements sql.NonDeterministicExpression: what reads columns or variables has not one value. Without it the
