@@ -168,7 +168,7 @@ func TestFingerprintsGroup(t *testing.T) {
 // generator that finds more.
 const (
 	mostDiffers = 5
-	mostKnown   = 465
+	mostKnown   = 319
 )
 
 func TestListsOnlyShrink(t *testing.T) {

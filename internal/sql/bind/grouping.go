@@ -61,9 +61,9 @@ func (b *binder) groupBy(list sqlparser.GroupBy, s *scope) error {
 		} else {
 			k.node = asValue(k.node)
 			k.id = b.add(rel.Column{Name: sqlparser.String(e), Type: k.node.Type(), Nullable: b.nullable(k.node)})
-			if _, literal := k.node.(*expr.Lit); literal {
-				g.literals = true
-			} else {
+			_, literal := k.node.(*expr.Lit)
+			g.literals = g.literals || literal
+			if _, val := k.keyExpr().(*sqlparser.SQLVal); !literal || !val {
 				g.calls = true
 			}
 		}
