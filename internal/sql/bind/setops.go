@@ -203,10 +203,10 @@ func (b *binder) setTypes(queries []*query) ([]expr.Type, error) {
 	return out, nil
 }
 
-// fixedBytes reports whether all strings among columns are BINARY(n): so is the column that they make together.
+// fixedBytes reports whether the columns are BINARY(n), or whole numbers beside those: so is the column that they make together.
 func fixedBytes(ts []expr.Type) bool {
 	for _, t := range ts {
-		if t.IsString() && t.Name != expr.Binary {
+		if t.Name != expr.Binary && t.Name != expr.NullType && !t.IsInteger() {
 			return false
 		}
 	}

@@ -184,7 +184,10 @@ func textLength(ts []Type) int {
 		l := t.Length
 		if t.IsNumber() {
 			p, s := t.Digits()
-			l = p + 1
+			l = p
+			if !t.Unsigned {
+				l++ // the sign
+			}
 			if s > 0 {
 				l++
 			}
