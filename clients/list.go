@@ -30,6 +30,8 @@ var suites = []suite{
 		"SQLX_MYSQL_DSN=root@tcp(HOST:PORT)/DB?parseTime=true", "SQLX_POSTGRES_DSN=skip", "SQLX_SQLITE_DSN=skip"),
 	gormTests(),
 	entTests(),
+	php(),
+	sysbench(),
 	java("connectorj", true, "mysql-connector-j"),
 	java("mariadb-java", false, "mariadb-java-client"),
 	java("hikari", true, "HikariCP"),

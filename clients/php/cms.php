@@ -73,8 +73,13 @@ final class Mysqli_ implements Db {
         return array_map(fn ($r) => array_map(fn ($v) => $v === null ? null : (string) $v, $r), $this->run($sql, $args)->fetch_all(MYSQLI_ASSOC));
     }
     public function exec(string $sql, array $args = []): int {
-        $this->run($sql, $args);
-        return $this->c->affected_rows;
+        if (!$args) {
+            $this->c->query($sql);
+            return $this->c->affected_rows;
+        }
+        $s = $this->c->prepare($sql);
+        $s->execute($args);
+        return $s->affected_rows;
     }
     public function id(): int { return (int) $this->c->insert_id; }
     public function begin(): void { $this->c->begin_transaction(); }
@@ -101,7 +106,7 @@ function suite(string $p, string $database, Db $db): void {
             PRIMARY KEY (id), UNIQUE KEY name (name), KEY autoload (autoload)) $rest");
         $db->exec("CREATE TABLE cms_comments (id BIGINT(20) UNSIGNED NOT NULL AUTO_INCREMENT, post BIGINT(20) UNSIGNED NOT NULL DEFAULT '0', author TINYTEXT NOT NULL, made DATETIME NOT NULL DEFAULT '0000-00-00 00:00:00',
             content TEXT NOT NULL, approved VARCHAR(20) NOT NULL DEFAULT '1', parent BIGINT(20) UNSIGNED NOT NULL DEFAULT '0', PRIMARY KEY (id), KEY post (post), KEY approved_made (approved, made)) $rest");
-        equal(array_column($db->query('SHOW TABLES LIKE ?', ['cms\_%']), "Tables_in_$database (cms\\_%)"), ['cms_comments', 'cms_links', 'cms_meta', 'cms_options', 'cms_posts', 'cms_terms']);
+        equal(array_column($db->query("SHOW TABLES LIKE 'cms\\\\_%'"), "Tables_in_$database (cms\\_%)"), ['cms_comments', 'cms_links', 'cms_meta', 'cms_options', 'cms_posts', 'cms_terms']);
         // An upgrade compares what there is with what it wants.
         equal(array_map(fn ($r) => "$r[Field] $r[Type] $r[Null] $r[Key] $r[Extra]", $db->query('DESCRIBE cms_links')), ['post bigint unsigned NO PRI ', 'term bigint unsigned NO PRI ', 'place int NO  ']);
         equal(array_map(fn ($r) => "$r[Key_name] $r[Column_name] $r[Sub_part]", $db->query('SHOW INDEX FROM cms_terms')), ['PRIMARY id ', 'slug_taxonomy slug 100', 'slug_taxonomy taxonomy ']);
@@ -129,7 +134,7 @@ function suite(string $p, string $database, Db $db): void {
         $rows = $db->query("SELECT SQL_CALC_FOUND_ROWS p.id FROM cms_posts p WHERE 1=1 AND ((p.kind = 'post' AND (p.status = 'publish' OR p.status = 'private'))) ORDER BY p.made DESC LIMIT ?, ?", [5, 5]);
         equal([count($rows), $db->query('SELECT FOUND_ROWS() AS n')], [5, [['n' => '18']]]);
         equal($db->query("SELECT DISTINCT YEAR(made) AS `year`, MONTH(made) AS `month`, COUNT(id) AS posts FROM cms_posts WHERE kind = 'post' AND status = 'publish' GROUP BY YEAR(made), MONTH(made) ORDER BY made DESC LIMIT 2"),
-            [['year' => '2024', 'month' => '10', 'posts' => '4'], ['year' => '2024', 'month' => '7', 'posts' => '5']]);
+            [['year' => '2024', 'month' => '10', 'posts' => '5'], ['year' => '2024', 'month' => '7', 'posts' => '4']]);
         equal($db->query("SELECT status, COUNT(*) AS num_posts FROM cms_posts WHERE kind = 'page' GROUP BY status ORDER BY status"), [['status' => 'draft', 'num_posts' => '2'], ['status' => 'publish', 'num_posts' => '18']]);
         equal(count($db->query("SELECT id FROM cms_posts WHERE (title LIKE ? OR content LIKE ?) AND status = 'publish' ORDER BY title LIKE ? DESC, made DESC", ['%APFEL%', '%ÄPFEL%', '%x%'])), 8);
     });
@@ -172,7 +177,7 @@ function suite(string $p, string $database, Db $db): void {
             equal($db->query("CHECK TABLE $t")[0]['Msg_text'], 'OK');
             $db->query("ANALYZE TABLE $t");
         }
-        equal($db->query('SHOW TABLE STATUS LIKE ?', ['cms_terms'])[0]['Collation'], 'utf8mb4_unicode_520_ci');
+        equal($db->query("SHOW TABLE STATUS LIKE 'cms\\\\_terms'")[0]['Collation'], 'utf8mb4_unicode_520_ci');
         equal($db->query("SHOW FULL COLUMNS FROM cms_terms")[1]['Collation'], 'utf8mb4_unicode_520_ci');
         equal($db->query("SELECT table_name AS t FROM information_schema.tables WHERE table_schema = ? AND table_name LIKE 'cms\\_m%'", [$database]), [['t' => 'cms_meta']]);
         $db->exec('ALTER TABLE cms_posts ADD COLUMN extra VARCHAR(50) NULL AFTER slug, DROP KEY author, ADD KEY author_made (author, made)');

@@ -382,6 +382,7 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 		if x.own != nil && x.own.json && len(fields) == 1 {
 			fields[0].Name, fields[0].OrgName = "EXPLAIN", "EXPLAIN"
 		}
+		nameShown(fields, x.ast)
 		x.out.begin(fields)
 	}
 	sending := newRowSender(sc, schema)

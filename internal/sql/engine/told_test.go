@@ -151,3 +151,31 @@ func TestTooManyParameters(t *testing.T) {
 		t.Errorf("the connection was %d, is %d: %v", id, after, err)
 	}
 }
+
+// SHOW TABLES LIKE and SHOW DATABASES LIKE name their column after the pattern, as in MySQL 9.7.
+func TestNamesOfShow(t *testing.T) {
+	c := startCluster(t, 1)
+	s := c.nodes[0]
+	s.root.SetMaxOpenConns(1)
+	s.exec("CREATE DATABASE d", "USE d", "CREATE TABLE t_1 (id INT PRIMARY KEY)")
+	for q, want := range map[string]string{
+		`SHOW TABLES LIKE 't\\_%'`:                       `Tables_in_d (t\_%)`,
+		`SHOW TABLES LIKE 't\_%'`:                        `Tables_in_d (t\_%)`,
+		"SHOW FULL TABLES FROM d LIKE 't%'":              "Tables_in_d (t%),Table_type",
+		"SHOW TABLES":                                    "Tables_in_d",
+		"SHOW TABLES FROM d WHERE Tables_in_d LIKE 't%'": "Tables_in_d",
+		"SHOW DATABASES LIKE 'd'":                        "Database (d)",
+		"SHOW COLUMNS FROM t_1 LIKE 'i%'":                "Field,Type,Null,Key,Default,Extra",
+	} {
+		rows, err := s.root.Query(q)
+		if err != nil {
+			t.Errorf("%s: %v", q, err)
+			continue
+		}
+		columns, _ := rows.Columns()
+		if got := strings.Join(columns, ","); got != want || !rows.Next() {
+			t.Errorf("%s: %s, want %s", q, got, want)
+		}
+		_ = rows.Close()
+	}
+}
