@@ -64,7 +64,8 @@ func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
 		}
 		return b.callOf("not", nil, s, e.Expr)
 	case *sqlparser.IsExpr:
-		return b.callOf(strings.ToLower(e.Operator), nil, s, e.Expr)
+		n, err := b.callOf(strings.ToLower(e.Operator), nil, s, e.Expr)
+		return b.knownNull(n), err
 	case *sqlparser.RangeCond:
 		return b.callOf(strings.ToLower(e.Operator), nil, s, e.Left, e.From, e.To)
 	case *sqlparser.BinaryExpr:
@@ -135,7 +136,6 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 			args[i] = keep(a)
 		}
 	}
-	b.yearConstants(name, args)
 	text := ""
 	if namedInErrors[name] {
 		text = b.callText(name, extra, args)
@@ -161,6 +161,16 @@ func (b *binder) callOf(name string, extra any, s *scope, args ...sqlparser.Expr
 		nodes[i] = n
 	}
 	return b.call(name, extra, nodes...)
+}
+
+// knownNull is what IS NULL or IS NOT NULL of what cannot be NULL is: MySQL does not evaluate it then. Dates may be zero, which counts as NULL
+// there.
+func (b *binder) knownNull(n expr.Node) expr.Node {
+	c, ok := n.(*expr.Call)
+	if !ok || c.Name != "is null" && c.Name != "is not null" || expr.IsConst(c) || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || isVolatile(c) {
+		return n
+	}
+	return &expr.Lit{V: expr.Bool(c.Name == "is not null"), T: expr.TBool}
 }
 
 // logic is AND or OR; a chain of them becomes one call.

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -123,8 +124,28 @@ func (b *binder) compared(left expr.Node, e *sqlparser.Subquery, kind rel.Subque
 		if _, err := expr.Build(op, "", nil, n, &expr.Lit{T: q.Types[i]}); err != nil {
 			return nil, err
 		}
+		if c := constantOf(q.Plan, q.Out[i]); c != nil && b.set.Env != nil {
+			if err := expr.ConstantDates(b.set.Env, op, n, c); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return q, nil
+}
+
+// constantOf is the expression of constants that a column of a plan is; nil: it is none.
+func constantOf(n rel.Node, id rel.ColID) expr.Node {
+	p, ok := n.(*rel.Project)
+	if !ok {
+		return nil
+	}
+	if i := slices.Index(p.Cols, id); i >= 0 {
+		if expr.IsConst(p.Exprs[i]) {
+			return p.Exprs[i]
+		}
+		return nil
+	}
+	return constantOf(p.Child, id)
 }
 
 func hasLimit(stmt sqlparser.SelectStatement) bool {

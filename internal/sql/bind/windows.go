@@ -227,7 +227,7 @@ func (b *binder) windowOrder(w *window, s *scope) (*windowOrder, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !expr.IsConst(n) {
+		if _, call := withoutOnce(n).(*expr.Call); call || !expr.IsConst(n) { // a call of constants may fail
 			out.partition = append(out.partition, n)
 		}
 	}

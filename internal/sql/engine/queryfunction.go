@@ -127,6 +127,9 @@ func (c *hostCall) of(e sql.Expression) (*hostCall, error) {
 // argument is an argument as go-mysql-server sees it. Constants are literals, which it looks for.
 func (c *hostCall) argument(n expr.Node) sql.Expression {
 	b := &bridge{call: c, n: n, host: hostType(n.Type())}
+	if t := n.Type(); t.Kind() == expr.KindEnum || t.Kind() == expr.KindSet {
+		b.host, b.text = hostType(expr.TText(t.Length, t.Collation, t.Coerc)), true
+	}
 	c.args = append(c.args, b)
 	if l, ok := n.(*expr.Lit); ok {
 		if v, err := toHost(l.V, l.T); err == nil {
@@ -187,6 +190,7 @@ type bridge struct {
 	call *hostCall
 	n    expr.Node
 	host sql.Type
+	text bool // the value is an ENUM or a SET, which the functions take as a text
 }
 
 var (
@@ -232,6 +236,9 @@ func (b *bridge) Eval(*sql.Context, sql.Row) (any, error) {
 	v, err := b.n.Eval(b.call.env)
 	if err != nil {
 		return nil, err
+	}
+	if b.text && !v.IsNull() {
+		return expr.ToText(b.call.env, v)
 	}
 	return toHost(v, b.n.Type())
 }

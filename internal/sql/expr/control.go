@@ -310,7 +310,8 @@ func resolveCoalesce(c *Call) (err error) {
 
 // resolveNullif: NULLIF's type is that of its first argument.
 func resolveNullif(c *Call) error {
-	e, err := newEquality("nullif", c.Args[0], c.Args[1])
+	pair := yearConstants("=", c.Args[0], c.Args[1])
+	e, err := newEquality("nullif", pair[0], pair[1])
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func resolveEqual(negated bool) func(*Call) error {
 
 func resolveNullSafe(c *Call) error {
 	c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
-		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
+	e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 	if err != nil {
 		return err
 	}
