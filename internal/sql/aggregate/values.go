@@ -74,6 +74,12 @@ func extremes(name string, t expr.Type) (func() rel.AggState, error) {
 			out.bring = func(v expr.Value) expr.Value { return expr.Text(v.RawText()) }
 		}
 	case expr.KindBytes:
+		out.bring = func(v expr.Value) expr.Value { // a hexadecimal literal
+			if v.Kind() == expr.KindBit {
+				return expr.Bytes(v.RawText())
+			}
+			return v
+		}
 		out.compare = func(_ *expr.Env, a, b expr.Value) (int, error) { return strings.Compare(a.RawText(), b.RawText()), nil }
 	case expr.KindOther:
 		return nil, expr.Errorf(1235, "42000", "This version of Longitude doesn't yet sort values of this type")

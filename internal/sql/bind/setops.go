@@ -58,16 +58,21 @@ func operands(s *sqlparser.SetOp) []operand {
 		}
 		return operands(in)
 	}
+	// MySQL makes one operation of two unless the inner one drops duplicates and the outer one does not.
+	mergeable := func(inner []operand) bool {
+		for _, o := range inner[min(1, len(inner)):] {
+			if all && !o.all {
+				return false
+			}
+		}
+		return inner != nil
+	}
 	out := chain(s.Left)
-	if out == nil {
+	if !mergeable(out) {
 		out = []operand{{stmt: s.Left}}
 	}
 	right := chain(s.Right)
-	mergeable := kind == rel.Union && right != nil
-	for i := range right {
-		mergeable = mergeable && (i == 0 || !all || right[i].all)
-	}
-	if !mergeable {
+	if kind != rel.Union || !mergeable(right) {
 		return append(out, operand{stmt: s.Right, all: all})
 	}
 	for _, o := range right {
@@ -96,9 +101,11 @@ func (b *binder) setOp(s *sqlparser.SetOp, outer *scope) (*query, error) {
 		return nil, err
 	}
 	for _, c := range q.cols {
-		if t := &b.meta.Columns[c.id].Type; t.Kind() == expr.KindText && t.Coerc == expr.NoneCoerc {
+		t := &b.meta.Columns[c.id].Type
+		if t.Kind() == expr.KindText && t.Coerc == expr.NoneCoerc {
 			return nil, expr.Errorf(1271, "HY000", "Illegal mix of collations for operation 'UNION'")
 		}
+		*t = storedType(*t)
 	}
 	return q, nil
 }
@@ -183,14 +190,27 @@ func (b *binder) setTypes(queries []*query) ([]expr.Type, error) {
 		if err != nil {
 			return nil, err
 		}
+		if t.Kind() == expr.KindBytes && fixedBytes(ts) {
+			t.Name = expr.Binary
+		}
 		if t.Kind() == expr.KindText {
 			if t.Collation, t.Coerc, err = setCollation(ts); err != nil {
 				return nil, err
 			}
 		}
-		out[i] = storedType(t)
+		out[i] = t
 	}
 	return out, nil
+}
+
+// fixedBytes reports whether all strings among columns are BINARY(n): so is the column that they make together.
+func fixedBytes(ts []expr.Type) bool {
+	for _, t := range ts {
+		if t.IsString() && t.Name != expr.Binary {
+			return false
+		}
+	}
+	return true
 }
 
 // setCollation is the collation that the texts among columns have together; NoneCoerc: they have none. MySQL finds it column after column: one
@@ -281,6 +301,8 @@ func sameValues(c *rel.Column, t expr.Type) bool {
 		return c.Type.Scale == t.Scale
 	case expr.KindFloat:
 		return c.Type.Name == t.Name && c.Type.Scale == t.Scale
+	case expr.KindBytes:
+		return t.Name != expr.Binary || c.Type.Name == expr.Binary && c.Type.Length == t.Length
 	}
 	return true
 }

@@ -62,7 +62,7 @@ func (x *execution) insertsQuery(sc *sql.Context, r *request) (*sqlparser.Insert
 	}, q)
 	withoutClauses(q)
 	ins.Rows = &sqlparser.Select{SelectExprs: sqlparser.SelectExprs{&sqlparser.StarExpr{}}, From: sqlparser.TableExprs{&sqlparser.AliasedTableExpr{
-		Expr: sqlparser.TableName{Name: sqlparser.NewTableIdent(querySourceName), DbQualifier: sqlparser.NewTableIdent(SystemDatabase)}}}}
+		Auth: sqlparser.AuthInformation{AuthType: sqlparser.AuthType_IGNORE}, Expr: sqlparser.TableName{Name: sqlparser.NewTableIdent(querySourceName), DbQualifier: sqlparser.NewTableIdent(SystemDatabase)}}}}
 	stmt, err := rewriteStatement(ins, r.query, r.query, nil)
 	if err != nil {
 		return nil, nil

@@ -1,5 +1,7 @@
 package expr
 
+import "strings"
+
 // IF, IFNULL, NULLIF, COALESCE and CASE, and the type that several expressions have together.
 
 func init() {
@@ -415,6 +417,8 @@ func resolveAs(c *Call) error {
 			}
 		case v.IsSingle() && c.T.Name == DoubleType:
 			return Float(v.RawFloat()), nil
+		case v.kind == KindBytes && c.T.Name == Binary && len(v.s) < c.T.Length:
+			return Bytes(v.s + strings.Repeat("\x00", c.T.Length-len(v.s))), nil
 		}
 		return v, nil
 	}
