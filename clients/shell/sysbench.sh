@@ -24,3 +24,4 @@ try "oltp_read_write, not prepared" sysbench oltp_read_write "${at[@]}" --time=3
 rows() { sql "SELECT (SELECT COUNT(*) FROM shell_sysbench.sbtest1 WHERE id <= 2000) = 2000 AND (SELECT COUNT(*) FROM shell_sysbench.sbtest1 FORCE INDEX (k_1) WHERE k >= 0) = (SELECT COUNT(*) FROM shell_sysbench.sbtest1)" | grep -q 1; }
 try rows rows
 try cleanup sysbench oltp_read_write "${at[@]}" cleanup
+exit 0
