@@ -50,15 +50,21 @@ func fixedBut(n rel.Node, own rel.Cols) bool {
 
 // calm reports whether an operator and those below it call nothing that gives another value each time, so that their rows may be read
 // before they are needed. It may say no where the answer is yes.
-func calm(n rel.Node) bool {
-	if s, ok := n.(*rel.SharedScan); ok && !calm(s.From.Plan) {
-		return false
+func calm(n rel.Node) bool { return calmBut(n, map[*rel.Shared]bool{}) }
+
+// calmBut is calm without the shared queries that have been looked at: each may read the one before it twice.
+func calmBut(n rel.Node, seen map[*rel.Shared]bool) bool {
+	if s, ok := n.(*rel.SharedScan); ok && !seen[s.From] {
+		seen[s.From] = true
+		if !calmBut(s.From.Plan, seen) {
+			return false
+		}
 	}
 	if !calmExprs(n) {
 		return false
 	}
 	for _, c := range n.Children() {
-		if !calm(c) {
+		if !calmBut(c, seen) {
 			return false
 		}
 	}

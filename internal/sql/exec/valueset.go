@@ -356,11 +356,12 @@ func (r *restriction) of(f expr.Node) (at int, set *valueSet, ok bool, err error
 			set.ranges = []valueRange{one}
 		}
 	case "in":
+		all := &valueSet{order: order}
 		for _, e := range edges {
-			one := &valueSet{order: order, ranges: []valueRange{{low: e, high: e, point: true}}}
-			if set, err = set.or(r.x.env, one); err != nil {
-				return at, nil, false, err
-			}
+			all.ranges = append(all.ranges, valueRange{low: e, high: e, point: true})
+		}
+		if set, err = set.or(r.x.env, all); err != nil { // which puts them in order, once
+			return at, nil, false, err
 		}
 	}
 	return at, set, true, nil

@@ -119,7 +119,15 @@ func (z *optimizer) estimate(n rel.Node) float64 {
 		}
 		return l
 	case *rel.SharedScan:
-		return z.estimate(n.From.Plan)
+		rows, ok := z.rows[n.From]
+		if !ok {
+			rows = z.estimate(n.From.Plan)
+			if z.rows == nil {
+				z.rows = map[*rel.Shared]float64{}
+			}
+			z.rows[n.From] = rows
+		}
+		return rows
 	case *rel.Recursive:
 		return z.estimate(n.Seed) * 10
 	case *rel.WorkScan:

@@ -32,7 +32,8 @@ type optimizer struct {
 	meta *rel.Metadata
 	env  *expr.Env
 	o    Options
-	done map[any]bool // subqueries and common table expressions whose plans are optimized
+	done map[any]bool            // subqueries and common table expressions whose plans are optimized
+	rows map[*rel.Shared]float64 // estimates: each of many names may be read twice by the next
 	// scans is how many places of the statement read a common table expression.
 	scans map[*rel.Shared]int
 	// depth is how many subqueries in expressions are around the plan that is being optimized.

@@ -19,11 +19,28 @@ const mostOrdered = 10
 func (z *optimizer) orderJoins(n rel.Node) rel.Node {
 	if j, ok := n.(*rel.Join); ok && reorderable(j) {
 		g := &joinGraph{z: z, known: map[[2]uint64]extension{}}
-		g.flatten(j)
+		if g.flatten(j); len(g.leaves) > 64 { // sets of leaves are bits: so many stay as they are written
+			return z.orderSides(j)
+		}
 		for i, l := range g.leaves {
 			g.leaves[i] = z.orderJoins(l)
 		}
 		return g.build(g.best())
+	}
+	return z.orderSides(n)
+}
+
+// orderSides orders the joins below an operator.
+func (z *optimizer) orderSides(n rel.Node) rel.Node {
+	if j, ok := n.(*rel.Join); ok && reorderable(j) {
+		for i, c := range n.Children() {
+			if d, ok := c.(*rel.Join); ok && reorderable(d) { // one of those that are too many
+				z.orderSides(d)
+			} else {
+				n.SetChild(i, z.orderJoins(c))
+			}
+		}
+		return n
 	}
 	for i, c := range n.Children() {
 		if d := z.orderJoins(c); d != c {
