@@ -59,15 +59,22 @@ func (z *optimizer) semiByLookup(j *rel.Join, part float64) *rel.Join {
 	return out
 }
 
-// tableBelow is the table that a plan reads; nil: it is more than a table.
+// tableBelow is the table that a plan reads; nil: it is more than a table, or calculates what has another value each time, which is to be
+// done once for each row and not for each pair.
 func tableBelow(n rel.Node) *rel.Scan {
 	for {
 		switch m := n.(type) {
 		case *rel.Scan:
 			return m
 		case *rel.Filter:
+			if anyFn(m.Conds, volatile) {
+				return nil
+			}
 			n = m.Child
 		case *rel.Project:
+			if anyFn(m.Exprs, volatile) {
+				return nil
+			}
 			n = m.Child
 		default:
 			return nil
