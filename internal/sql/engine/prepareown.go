@@ -75,7 +75,7 @@ func (x *command) prepareOwn() error {
 			text = quoted
 			stmt, err = sqlparser.ParseWithOptions(ctx, text, options)
 		}
-		if err != nil && own == nil && beginsQuery(text) { // what only queries of our own planner are parsed with
+		if err != nil && own == nil { // in the syntax that queries are parsed with
 			if q, rest, qerr := parseQuery(rewrite(query), options); qerr == nil && rest == "" {
 				stmt, text, err = q, rewrite(query), nil
 			}

@@ -31,4 +31,12 @@ func TestPrepareQuerySyntax(t *testing.T) {
 		}
 		_ = st.Close()
 	}
+	s.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)")
+	st, err := s.root.Prepare("UPDATE d.t SET id = 1 WHERE ? IS UNKNOWN")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Exec(nil); err != nil {
+		t.Error(err)
+	}
 }
