@@ -157,8 +157,6 @@ func (m *memory) rowsOf(t *testing.T, text string) string {
 	if !strings.Contains(strings.ToLower(text), "order by") {
 		sort.Strings(lines)
 	}
-	for _, w := range m.warnings {
-		lines = append(lines, w)
-	}
+	lines = append(lines, m.warnings...)
 	return strings.Join(lines, "\n") + "\n"
 }

@@ -74,8 +74,6 @@ type scope struct {
 	windowError, frameError error
 	sel                     *sqlparser.Select
 	ons                     []pendingOn
-	// existential: the query is asked only whether it has rows, or such a row: IN, EXISTS, ANY, ALL.
-	existential bool
 	// compared: the left side of IN (SELECT ...) is being bound, which errors name in place of the clause.
 	compared bool
 	// number is that of the expression in its clause, from 1.

@@ -127,8 +127,7 @@ func tableMentions(t sqlparser.TableExpr, name string, m *mentioned) {
 
 // named counts the tables of a name anywhere in syntax trees.
 func named(name string, nodes ...sqlparser.SQLNode) (count int) {
-	var visit func(n sqlparser.SQLNode) (bool, error)
-	visit = func(n sqlparser.SQLNode) (bool, error) {
+	visit := func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.Select, *sqlparser.SetOp, *sqlparser.ParenSelect:
 			if m := mentions(n, name); m.any() {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestDatumReaders(t *testing.T) {
 	cases := []typed{
 		{types.Int8, []any{-128, 127, 0}}, {types.Int16, []any{-32768, 1}}, {types.Int24, []any{-8388608, 8388607}}, {types.Int32, []any{-1 << 31, 1<<31 - 1}},
 		{types.Int64, []any{-1 << 63, 1<<63 - 1}}, {types.Uint8, []any{255}}, {types.Uint16, []any{65535}}, {types.Uint24, []any{1<<24 - 1}}, {types.Uint32, []any{1<<32 - 1}},
-		{types.Uint64, []any{uint64(1<<64 - 1), 0}}, {types.Year, []any{1901, 2155, 0, 2024}}, {types.Float32, []any{0.1, -3.5e10, 0.0}}, {types.Float64, []any{0.1, 1e300, -0.0}},
+		{types.Uint64, []any{uint64(1<<64 - 1), 0}}, {types.Year, []any{1901, 2155, 0, 2024}}, {types.Float32, []any{0.1, -3.5e10, 0.0}}, {types.Float64, []any{0.1, 1e300, math.Copysign(0, -1)}},
 		{types.MustCreateColumnDecimalType(10, 2), []any{"12.30", "-0.05", "0.00", "99999999.99", "-1.00"}},
 		{types.MustCreateColumnDecimalType(65, 30), []any{"12345678901234567890.123456789012345678901234567890", "-1.000000000000000000000000000001"}},
 		{types.MustCreateColumnDecimalType(18, 0), []any{"123456789012345678", "-123456789012345678", "0"}},

@@ -178,7 +178,6 @@ type tree struct {
 	env  *expr.Env
 	opts Options
 	last *Execution
-	ints map[string]rel.ColID
 	bulk bool // the source reads several requests at once (ManySource)
 }
 
