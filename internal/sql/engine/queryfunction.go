@@ -295,17 +295,19 @@ func (a *hostAggregate) New(*expr.Env) (rel.AggState, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &hostAggState{a, b}, nil
+	return &hostAggState{a: a, b: b}, nil
 }
 
 // hostAggState is an aggregate of one group.
 type hostAggState struct {
-	a *hostAggregate
-	b sql.AggregationBuffer
+	a    *hostAggregate
+	b    sql.AggregationBuffer
+	some bool // it has been given a row
 }
 
 // Add implements rel.AggState.
 func (s *hostAggState) Add(_ *expr.Env, args []expr.Value) error {
+	s.some = true
 	row := make(sql.Row, len(args))
 	for i, v := range args {
 		var err error
@@ -318,6 +320,9 @@ func (s *hostAggState) Add(_ *expr.Env, args []expr.Value) error {
 
 // Result implements rel.AggState.
 func (s *hostAggState) Result(*expr.Env) (expr.Value, error) {
+	if !s.some {
+		return expr.Null, nil // go-mysql-server says that it is an empty array
+	}
 	v, err := s.b.Eval(s.a.ctx)
 	if err != nil || v == nil {
 		return expr.Null, err
