@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
@@ -30,7 +32,7 @@ func queryFields(ctx *sql.Context, q *rel.Query) []*querypb.Field {
 		if c.Origin != nil {
 			f.Database, f.Table, f.OrgTable, f.OrgName = c.Origin.Database, c.Origin.Alias, c.Origin.Table, c.Origin.Column
 			if c.Origin.Source != nil {
-				f.Flags |= uint32(columnFlags(&c.Origin.Source.Columns()[c.Origin.Place]))
+				f.Flags |= uint32(columnFlags(&c.Origin.Source.Columns()[c.Origin.Place], inKey(c.Origin.Source, c.Origin.Place)))
 			}
 		}
 		f.Charset, f.ColumnLength = charsetAndLength(c.Type, results, c.Origin != nil)
@@ -135,7 +137,7 @@ func typeFlags(t expr.Type, ofTable bool) (f querypb.MySqlFlag) {
 }
 
 // columnFlags are those that a table's column has beside.
-func columnFlags(c *rel.TableColumn) (f querypb.MySqlFlag) {
+func columnFlags(c *rel.TableColumn, inKey bool) (f querypb.MySqlFlag) {
 	flag := func(on bool, b querypb.MySqlFlag) {
 		if on {
 			f |= b
@@ -146,12 +148,30 @@ func columnFlags(c *rel.TableColumn) (f querypb.MySqlFlag) {
 	flag(c.MultipleKey, querypb.MySqlFlag_MULTIPLE_KEY_FLAG)
 	flag(c.AutoIncrement, querypb.MySqlFlag_AUTO_INCREMENT_FLAG)
 	flag(!c.Nullable && !c.HasDefault && !c.AutoIncrement, noDefaultFlag)
-	flag(c.PrimaryKey || c.UniqueKey || c.MultipleKey, partKeyFlag)
+	flag(inKey, partKeyFlag)
 	return f
+}
+
+// inKey reports whether a column is part of an index.
+func inKey(t rel.Table, place int) bool {
+	return slices.ContainsFunc(t.Indexes(), func(x rel.Index) bool {
+		return slices.ContainsFunc(x.Parts(), func(p rel.IndexPart) bool { return p.Place == place })
+	})
 }
 
 // integerWidths are how wide whole numbers are shown, without and with a sign.
 var integerWidths = map[expr.Name][2]uint32{expr.TinyInt: {3, 4}, expr.SmallInt: {5, 6}, expr.MediumInt: {8, 9}, expr.IntType: {10, 11}, expr.BigInt: {20, 20}}
+
+// textLengths are how long TINYTEXT to MEDIUMTEXT may be, in bytes of four for each character, by how many characters they hold for sure.
+var textLengths = map[int]uint32{63: 4 * 255, 16383: 4 * 65535, 4194303: 4 * 16777215}
+
+// textCharset is what clients are told of the collation of texts.
+func textCharset(collation uint16, results sql.CharacterSetID) uint32 {
+	if results != sql.CharacterSet_Unspecified && results != sql.CharacterSet_binary {
+		return uint32(results)
+	}
+	return uint32(collation)
+}
 
 // charsetAndLength are the collation that clients are told of a type, and how many bytes its values take at most as texts.
 func charsetAndLength(t expr.Type, results sql.CharacterSetID, ofTable bool) (charset, length uint32) {
@@ -193,7 +213,14 @@ func charsetAndLength(t expr.Type, results sql.CharacterSetID, ofTable bool) (ch
 	case expr.YearType:
 		return charset, 4
 	case expr.JSONType:
+		if !ofTable {
+			return textCharset(46, results), 1<<32 - 4
+		}
 		return charset, 1<<32 - 1
+	case expr.TextType:
+		if whole, ok := textLengths[t.Length]; ok && ofTable {
+			return textCharset(t.Collation, results), whole
+		}
 	}
 	if t.Length < 0 {
 		length = 1<<32 - 1

@@ -88,6 +88,9 @@ func regexpArguments(name string, args []expr.Node) error {
 	return mysql.NewSQLError(3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.", called(s), called(pattern), name)
 }
 
+// systemTexts are the functions that give names of the server's, and how long these may be, in characters.
+var systemTexts = map[string]int{"database": 64, "schema": 64, "user": 288, "current_user": 288, "session_user": 288, "system_user": 288, "version": 60}
+
 // hostCall is an expression of go-mysql-server, whose arguments are expressions of ours.
 type hostCall struct {
 	ctx      *sql.Context
@@ -115,6 +118,9 @@ func newHostCall(ctx *sql.Context, e sql.Expression, args []expr.Node) (*hostCal
 
 func (c *hostCall) of(e sql.Expression) (*hostCall, error) {
 	c.e, c.host, c.t = e, e.Type(c.ctx), foreignType(c.ctx, e)
+	if n := systemTexts[c.name]; n > 0 && c.t.Kind() == expr.KindText {
+		c.t = expr.TText(n, systemCollation, expr.SysConst)
+	}
 	if n, ok := e.(sql.NonDeterministicExpression); ok && n.IsNonDeterministic() || volatileFunctions[c.name] {
 		c.volatile = true
 	}

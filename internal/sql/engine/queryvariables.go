@@ -25,8 +25,15 @@ func (h *queryHost) UserVariable(name string) (expr.Node, error) {
 	} else if at, ok := h.assigned[strings.ToLower(name)]; ok {
 		n.t = at
 	}
-	if n.t.Kind() == expr.KindNull {
+	switch n.t.Kind() {
+	case expr.KindNull:
 		n.t = expr.TLongBlob
+	case expr.KindText: // SET keeps no collation
+		if n.t.Collation == uint16(sql.Collation_Default) {
+			n.t.Collation = uint16(h.ctx.GetCollation())
+		}
+	case expr.KindInt, expr.KindUint:
+		n.t = expr.Type{Name: expr.BigInt, Unsigned: n.t.Unsigned, Length: 21, Collation: expr.BinaryCollation, Coerc: expr.Numeric}
 	}
 	return n, nil
 }
@@ -42,6 +49,9 @@ func (h *queryHost) SetUserVariable(name string, value expr.Node) (expr.Node, er
 	}
 	return n, nil
 }
+
+// systemCollation is that of texts that the server makes: utf8mb3_general_ci.
+const systemCollation = 33
 
 // userVariable is @name.
 type userVariable struct {
@@ -166,5 +176,18 @@ func (h *queryHost) SystemVariable(scope, name string) (expr.Node, error) {
 			}
 		}
 	}
-	return newHostCall(h.ctx, e, nil)
+	c, err := newHostCall(h.ctx, e, nil)
+	if err != nil {
+		return nil, err
+	}
+	switch k := c.t.Kind(); { // MySQL has them as whole numbers of 8 bytes, and texts of utf8mb3
+	case k == expr.KindText:
+		c.t = expr.TText(21845, systemCollation, expr.SysConst)
+		c.t.Name = expr.Varchar
+	case c.t.Name == expr.TinyInt:
+		c.t.Name, c.t.Length = expr.BigInt, 1
+	case c.t.IsInteger() && (k == expr.KindInt || k == expr.KindUint):
+		c.t.Name, c.t.Length = expr.BigInt, 21
+	}
+	return c, nil
 }
