@@ -162,8 +162,8 @@ func inKey(t rel.Table, place int) bool {
 // integerWidths are how wide whole numbers are shown, without and with a sign.
 var integerWidths = map[expr.Name][2]uint32{expr.TinyInt: {3, 4}, expr.SmallInt: {5, 6}, expr.MediumInt: {8, 9}, expr.IntType: {10, 11}, expr.BigInt: {20, 20}}
 
-// textLengths are how long TINYTEXT to MEDIUMTEXT may be, in bytes of four for each character, by how many characters they hold for sure.
-var textLengths = map[int]uint32{63: 4 * 255, 16383: 4 * 65535, 4194303: 4 * 16777215}
+// textLengths are how many bytes TINYTEXT to LONGTEXT may take, by how many characters they hold for sure.
+var textLengths = map[int]uint64{63: 255, 16383: 65535, 4194303: 16777215, 1073741823: 1<<32 - 1}
 
 // textCharset is what clients are told of the collation of texts.
 func textCharset(collation uint16, results sql.CharacterSetID) uint32 {
@@ -219,7 +219,10 @@ func charsetAndLength(t expr.Type, results sql.CharacterSetID, ofTable bool) (ch
 		return charset, 1<<32 - 1
 	case expr.TextType:
 		if whole, ok := textLengths[t.Length]; ok && ofTable {
-			return textCharset(t.Collation, results), whole
+			if results != sql.CharacterSet_Unspecified && results != sql.CharacterSet_binary { // each byte may become a character of it
+				whole *= uint64(max(results.MaxLength(), 1))
+			}
+			return textCharset(t.Collation, results), uint32(min(whole, 1<<32-1))
 		}
 	}
 	if t.Length < 0 {
@@ -235,6 +238,8 @@ func charsetAndLength(t expr.Type, results sql.CharacterSetID, ofTable bool) (ch
 	charset, width := uint32(t.Collation), uint32(4)
 	if results != sql.CharacterSet_Unspecified && results != sql.CharacterSet_binary {
 		charset, width = uint32(results), uint32(max(results.MaxLength(), 1))
+	} else if results == sql.CharacterSet_binary {
+		width = 1
 	} else if w := sql.CollationID(t.Collation).CharacterSet().MaxLength(); w > 0 {
 		width = uint32(w)
 	}
