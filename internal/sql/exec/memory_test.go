@@ -63,23 +63,6 @@ func (s *memSource) Read(r *Request) (Rows, error) {
 	return &memRows{s: s, rows: rows, places: r.Places, limit: r.Limit}, nil
 }
 
-// manySource reads several requests at once.
-type manySource struct{ *memSource }
-
-// ReadMany implements ManySource.
-func (s manySource) ReadMany(rs []*Request) (out []Rows, err error) {
-	before := s.reads
-	for _, r := range rs {
-		rows, err := s.Read(r)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, rows)
-	}
-	s.reads = before + 1
-	return out, nil
-}
-
 // within are the rows in the spans, in the order of the index.
 func (s *memSource) within(t *memTable, r *Request) (out [][]expr.Value, err error) {
 	parts := r.Index.Parts()
@@ -178,7 +161,6 @@ type tree struct {
 	env  *expr.Env
 	opts Options
 	last *Execution
-	bulk bool // the source reads several requests at once (ManySource)
 }
 
 func newTree(t testing.TB) *tree {
@@ -294,11 +276,7 @@ func (b *tree) run(n rel.Node, cols ...rel.ColID) ([]string, error) {
 	for _, c := range cols {
 		q.Out = append(q.Out, rel.Output{Col: c})
 	}
-	var src Source = b.src
-	if b.bulk {
-		src = manySource{b.src}
-	}
-	x := New(q, b.env, src, b.opts)
+	x := New(q, b.env, b.src, b.opts)
 	b.last = x
 	out, err := rowsOf(x, b.env, len(cols))
 	if cerr := x.Close(); err == nil {
