@@ -48,10 +48,22 @@ type execution struct {
 	schema    sql.Schema     // of the result that it gave
 	described *rel.Query     // how the result was described, if not by schema
 	own       *ownStatement  // that the parser does not know; nil: it is none
+	behind    bool           // the statement is that of an EXECUTE, behind which the text goes on
 }
 
 // run executes the first statement of the request and returns the rest of the text.
 func (x *execution) run(sc *sql.Context, r request) (remainder string, err error) {
+	if p, inner, rest, err := x.executes(sc, r); err != nil {
+		x.s.ClearWarnings()
+		return rest, x.h.e.clientError(sc, err, nil)
+	} else if p != nil {
+		return rest, x.executePrepared(sc, p, inner, rest)
+	}
+	return x.runStatement(sc, r)
+}
+
+// runStatement executes the first statement of the request, which is no EXECUTE.
+func (x *execution) runStatement(sc *sql.Context, r request) (remainder string, err error) {
 	if done, remainder, err := x.byOwnPlanner(sc, r); done {
 		return remainder, err
 	}
@@ -59,7 +71,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if x.own != nil && x.own.answer != nil {
 		return remainder, x.answerOwn(sc, r, remainder)
 	}
-	x.kind, x.more, x.query, x.ast = kindOfStatement(stmt), remainder != "", r.query, stmt
+	x.kind, x.more, x.query, x.ast = kindOfStatement(stmt), x.behind || remainder != "", r.query, stmt
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
@@ -118,7 +130,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 
 // answerOwn executes a statement that go-mysql-server has no part in.
 func (x *execution) answerOwn(sc *sql.Context, r request, remainder string) error {
-	x.kind, x.more, x.query = reading, remainder != "", r.query
+	x.kind, x.more, x.query = reading, x.behind || remainder != "", r.query
 	x.watch()
 	if err := x.repeat(sc, func() error { return x.attemptOwn(sc, x.own.answer) }); err != nil {
 		return err

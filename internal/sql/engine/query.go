@@ -72,7 +72,7 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 		}
 	}
 	r.query = sql.RemoveSpaceAndDelimiter(r.query, ';')
-	x.kind, x.more, x.query, x.ast = reading, remainder != "", r.query, stmt
+	x.kind, x.more, x.query, x.ast = reading, x.behind || remainder != "", r.query, stmt
 	if form != noExplain {
 		x.query = sql.RemoveSpaceAndDelimiter(whole, ';')
 	} else if done, err := x.shortcut(stmt); done {
