@@ -99,57 +99,6 @@ func (d *database) DropTrigger(ctx *sql.Context, name string) error {
 	})
 }
 
-// GetStoredProcedures implements sql.StoredProcedureDatabase.
-func (d *database) GetStoredProcedures(ctx *sql.Context) (out []sql.StoredProcedureDetails, err error) {
-	desc, err := d.whole(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range desc.Procedures {
-		out = append(out, sql.StoredProcedureDetails{Name: p.Name, CreateStatement: p.Create, CreatedAt: time.Unix(0, p.Created),
-			ModifiedAt: time.Unix(0, p.Modified), SqlMode: p.SQLMode})
-	}
-	return out, nil
-}
-
-// GetStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *database) GetStoredProcedure(ctx *sql.Context, name string) (sql.StoredProcedureDetails, bool, error) {
-	all, err := d.GetStoredProcedures(ctx)
-	if err != nil {
-		return sql.StoredProcedureDetails{}, false, err
-	}
-	for _, p := range all {
-		if strings.EqualFold(p.Name, name) {
-			return p, true, nil
-		}
-	}
-	return sql.StoredProcedureDetails{}, false, nil
-}
-
-// SaveStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *database) SaveStoredProcedure(ctx *sql.Context, p sql.StoredProcedureDetails) error {
-	return d.change(ctx, func(desc *catalog.Database) error {
-		if slices.ContainsFunc(desc.Procedures, func(o catalog.Procedure) bool { return strings.EqualFold(o.Name, p.Name) }) {
-			return sql.ErrStoredProcedureAlreadyExists.New(p.Name)
-		}
-		desc.Procedures = append(desc.Procedures, catalog.Procedure{Name: p.Name, Create: p.CreateStatement, Created: p.CreatedAt.UnixNano(),
-			Modified: p.ModifiedAt.UnixNano(), SQLMode: p.SqlMode})
-		return nil
-	})
-}
-
-// DropStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *database) DropStoredProcedure(ctx *sql.Context, name string) error {
-	return d.change(ctx, func(desc *catalog.Database) error {
-		n := len(desc.Procedures)
-		desc.Procedures = slices.DeleteFunc(desc.Procedures, func(p catalog.Procedure) bool { return strings.EqualFold(p.Name, name) })
-		if len(desc.Procedures) == n {
-			return sql.ErrStoredProcedureDoesNotExist.New(name)
-		}
-		return nil
-	})
-}
-
 // triggerTable finds the table of a CREATE TRIGGER: what stands before it, its database if that is named, its name, and the rest.
 var triggerTable = regexp.MustCompile("(?is)^(\\s*CREATE\\s.*?\\bTRIGGER\\s.*?\\b(?:BEFORE|AFTER)\\s+(?:INSERT|UPDATE|DELETE)\\s+ON\\s+)" +
 	"((?:`[^`]+`|[\\w$]+)\\s*\\.\\s*)?(`[^`]+`|[\\w$]+)(\\s+FOR\\s+EACH\\s+ROW\\b.*)$")

@@ -66,6 +66,12 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	parsed, remainder, err := parseQuery(r.query, sql.LoadSqlMode(sc).ParserOptions())
 	stmt, ok := parsed.(sqlparser.SelectStatement)
 	var into *sqlparser.Into
+	if ok && x.program != nil && err == nil {
+		var local sqlparser.Statement
+		if local, err = x.program.localize(stmt); err == nil {
+			stmt = local.(sqlparser.SelectStatement)
+		}
+	}
 	if ok {
 		into = takeInto(stmt)
 	}
@@ -109,7 +115,9 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 		stop = x.s.running.stopAfter(limit)
 	}
 	withoutClauses(stmt)
-	limitSelect(stmt, k.selectLimit)
+	if x.program == nil {
+		limitSelect(stmt, k.selectLimit)
+	}
 	err = x.repeat(sc, func() error { return x.attemptQuery(r, stmt, locks) })
 	stop()
 	if err == errOrdinary {
@@ -154,7 +162,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 		return err
 	}
 	s.latest = t
-	q, warned, err := x.plan(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings})
+	q, warned, err := x.plan(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings, program: x.program})
 	if errors.Is(err, bind.ErrUnsupported) {
 		x.h.e.log.Debug("a query is left to go-mysql-server", "why", err, "query", x.query)
 		return errOrdinary
@@ -176,6 +184,8 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 	switch {
 	case x.explains != noExplain:
 		err = x.explain(sc, q)
+	case x.gives != nil:
+		err = x.executeQuery(sc, q, nil, x.gives(q))
 	case x.into != nil:
 		err = x.selectInto(sc, q)
 	case x.discards:

@@ -29,8 +29,8 @@ type settings struct {
 	ownPlanner bool // queries are planned by our own packages (query.go)
 	// selectLimit is how many rows a SELECT of the client that has no LIMIT gives at most (sql_select_limit).
 	selectLimit uint64
-	inPlace    bool // rows may be counted where they are (inplace.go)
-	plainText  bool // texts are quoted as usual: constants can be taken out of statements
+	inPlace     bool // rows may be counted where they are (inplace.go)
+	plainText   bool // texts are quoted as usual: constants can be taken out of statements
 	// noBackslash: NO_BACKSLASH_ESCAPES; a backslash in a text stands for itself.
 	noBackslash bool
 	zeroIsID    bool // NO_AUTO_VALUE_ON_ZERO

@@ -2,8 +2,8 @@ package engine
 
 import (
 	"context"
-	"math"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
