@@ -175,6 +175,9 @@ func (p *invocation) targetOf(e sqlparser.Expr) string {
 // run executes the body in the program's database and under its sql_mode.
 func (p *invocation) run() error {
 	s := p.x.s
+	was := s.active
+	s.active = p
+	defer func() { s.active = was }()
 	if now := p.sc.GetCurrentDatabase(); now != p.prog.database {
 		s.SetCurrentDatabase(p.prog.database)
 		defer s.SetCurrentDatabase(now)

@@ -313,13 +313,16 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	defer sc.ProcessList.EndQuery(sc)
 	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt), drops: dropsIndexes(stmt), explains: explains(stmt)}
 	x.s.stmt.flags, x.s.stmt.unnamed = &sql.QueryFlags{}, unnamedIndexes(stmt)
+	x.s.stmt.by = x
+	if x.own != nil {
+		x.s.stmt.trigger = x.own.trigger
+	}
 	x.s.stmt.explainJSON = x.own != nil && x.own.json
 	x.s.stmt.ids.inserts(stmt)
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	if x.s.stmt.locks = x.lockPlan(sc, stmt, bindings); x.kind == writing {
 		x.s.stmt.scanLocks = scanLocks(sc)
 	}
-	x.s.calls = nil
 	before, _ := x.s.GetTransaction().(*tx)
 	x.s.latest = before
 	if before != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -216,6 +217,7 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	var x *execution
 	done := false
 	if s != nil {
+		s.active = nil
 		if err := s.locksLapsed(); err != nil {
 			return "", err
 		}
@@ -295,7 +297,7 @@ func rewrite(query string) string {
 		return "SELECT * FROM longitude.clock"
 	}
 	query = plainComments(query)
-	if q := statusOfRoutines(query); q != "" {
+	if q := cmp.Or(statusOfRoutines(query), shownTriggers(query)); q != "" {
 		return q
 	}
 	query = modeAndSnapshot.ReplaceAllString(query, "$1$2$3")

@@ -53,6 +53,7 @@ func newInformationSchema() sql.Database {
 	information_schema.NewInformationSchemaTablesToAdd[information_schema.StatisticsTableName] = stats
 	for name, rows := range map[string]func(*sql.Context) ([]sql.Row, error){
 		information_schema.RoutinesTableName: routineRows, information_schema.ParametersTableName: parameterRows,
+		information_schema.TriggersTableName: triggerRowsShown,
 	} {
 		t, ok, err := information_schema.NewInformationSchemaDatabase().GetTableInsensitive(sql.NewEmptyContext(), name)
 		if err != nil || !ok {

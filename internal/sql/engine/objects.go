@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
@@ -73,7 +74,14 @@ func (d *database) GetTriggers(ctx *sql.Context) (out []sql.TriggerDefinition, e
 	if err != nil {
 		return nil, err
 	}
+	s, err := sessionOf(ctx)
+	within := err == nil && s.stmt != nil && s.stmt.kind != reading
 	for _, t := range desc.Triggers {
+		if within {
+			if t.Create, err = outerTrigger(t.Create, d.name); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, sql.TriggerDefinition{Name: t.Name, CreateStatement: t.Create, CreatedAt: time.Unix(0, t.Created), SqlMode: t.SQLMode})
 	}
 	return out, nil
@@ -82,6 +90,23 @@ func (d *database) GetTriggers(ctx *sql.Context) (out []sql.TriggerDefinition, e
 // CreateTrigger implements sql.TriggerDatabase.
 func (d *database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) error {
 	return d.change(ctx, func(desc *catalog.Database) error {
+		if s, err := sessionOf(ctx); err == nil && s.stmt.trigger != "" {
+			def.CreateStatement, def.SqlMode = s.stmt.trigger, s.settings(ctx).sqlMode
+			if slices.ContainsFunc(desc.Triggers, func(t catalog.Trigger) bool { return strings.EqualFold(t.Name, def.Name) }) {
+				return mysql.NewSQLError(1359, "HY000", "Trigger already exists")
+			}
+			now, err := s.schema(ctx)
+			if err != nil {
+				return err
+			}
+			if m := triggerTable.FindStringSubmatch(def.CreateStatement); m != nil {
+				if t := now.snap.Table(d.id, strings.Trim(m[3], "`")); t != nil {
+					if err := checkTriggerColumns(def.CreateStatement, t); err != nil {
+						return err
+					}
+				}
+			}
+		}
 		desc.Triggers = append(desc.Triggers, catalog.Trigger{Name: def.Name, Create: def.CreateStatement, Created: def.CreatedAt.UnixNano(), SQLMode: def.SqlMode})
 		return nil
 	})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"hash/crc32"
 	"io"
 	"strings"
@@ -24,6 +25,7 @@ type ownStatement struct {
 	// changes: it changes the catalog. whole: it is a stored program, which may contain semicolons.
 	changes, whole bool
 	text           string // of one that is whole
+	trigger        string // the CREATE TRIGGER that instead stands for
 }
 
 // findOwn recognizes the first statement of a text, and returns what is behind it. Nil: it is none of these.
@@ -37,7 +39,7 @@ func findOwn(query string) (own *ownStatement, rest string) {
 		return nil, ""
 	}
 	end := endOfStatement(query)
-	one := ownText{text: query[:end]}
+	one := ownText{text: query[:end], whole: query}
 	one.words = wordsOf(one.text)
 	if own = parse(one); own == nil {
 		return nil, ""
@@ -52,6 +54,7 @@ func findOwn(query string) (own *ownStatement, rest string) {
 // ownText is a statement and its words.
 type ownText struct {
 	text  string
+	whole string // with what stands behind it
 	words []word
 }
 
@@ -89,7 +92,7 @@ var ownVerbs = map[string]func(ownText) *ownStatement{
 		return &ownStatement{answer: (*execution).unlockTables}
 	},
 	"show": func(t ownText) *ownStatement {
-		if own := showCreateRoutine(t); own != nil {
+		if own := cmp.Or(showCreateRoutine(t), showCreateTrigger(t)); own != nil {
 			return own
 		}
 		switch {
@@ -290,8 +293,7 @@ func endOfStatement(q string) int {
 func (x *execution) attemptOwn(sc *sql.Context, answer func(*execution, *sql.Context) error) (err error) {
 	defer x.h.recovered(x.query, &err)
 	s := x.s
-	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, deferred: true}
-	s.calls = nil
+	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, deferred: true, by: x}
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
 	}

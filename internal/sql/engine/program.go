@@ -29,7 +29,10 @@ type invocation struct {
 	// caught are the conditions whose handlers are being executed, the innermost last.
 	caught   []*condition
 	result   expr.Value // of RETURN
-	affected uint64     // rows that the last statement has changed
+	returned bool
+	text     string // the call of a function
+	subject  uint64 // the table of a trigger
+	affected uint64 // rows that the last statement has changed
 	depth    int
 }
 
@@ -47,6 +50,8 @@ type local struct {
 	name string
 	t    expr.Type
 	v    expr.Value
+	key  string // by which the program knows it, if not by its name
+	set  bool   // the program has assigned to it
 }
 
 // cursor is the rows of an open cursor.
@@ -186,7 +191,7 @@ func (p *invocation) assign(to *local, v expr.Value) error {
 	if err != nil {
 		return clientSide(err)
 	}
-	to.v = out
+	to.v, to.set = out, true
 	return nil
 }
 

@@ -29,8 +29,16 @@ const localMark = "local "
 // localize puts parameters in the place of variables of the program in a statement that our own packages plan.
 func (p *invocation) localize(stmt sqlparser.Statement) (sqlparser.Statement, error) {
 	return p.replaceLocals(stmt, func(v *local) (sqlparser.Expr, error) {
-		return sqlparser.NewValArg([]byte(":" + localMark + v.name)), nil
+		return sqlparser.NewValArg([]byte(":" + localMark + v.known())), nil
 	})
+}
+
+// known is the name by which the program knows a variable.
+func (v *local) known() string {
+	if v.key != "" {
+		return v.key
+	}
+	return v.name
 }
 
 // literalize puts values in the place of variables in a statement that go-mysql-server plans.
@@ -44,7 +52,7 @@ func (p *invocation) replaceLocals(stmt sqlparser.Statement, with func(*local) (
 	}
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) { // columns are called after the variables
 		if a, ok := n.(*sqlparser.AliasedExpr); ok && a.As.IsEmpty() && a.InputExpression == "" {
-			if c, ok := a.Expr.(*sqlparser.ColName); ok && p.variable(c.Name.String()) != nil {
+			if c, ok := a.Expr.(*sqlparser.ColName); ok && c.Qualifier.IsEmpty() && p.variable(c.Name.String()) != nil {
 				a.InputExpression = c.Name.String()
 			}
 		}
@@ -327,6 +335,9 @@ func (p *invocation) changeWithin(text string) (err error) {
 	if kindOfStatement(stmt) != writing && kindOfStatement(stmt) != other {
 		return errNotInPrograms(text)
 	}
+	if err := p.changesItsOwn(stmt); err != nil {
+		return err
+	}
 	outer := s.stmt
 	for _, e := range outer.editors {
 		if err := e.flush(p.sc); err != nil {
@@ -334,10 +345,10 @@ func (p *invocation) changeWithin(text string) (err error) {
 		}
 	}
 	outer.ahead = nil
-	s.stmt = &statement{kind: writing, query: text, lockUntil: outer.lockUntil, asOf: outer.asOf, deferred: false, flags: &sql.QueryFlags{}, scanLocks: outer.scanLocks}
+	s.stmt = &statement{kind: writing, query: text, lockUntil: outer.lockUntil, asOf: outer.asOf, deferred: false, flags: &sql.QueryFlags{}, scanLocks: outer.scanLocks,
+		by: &execution{h: p.x.h, ctx: p.x.ctx, s: s, c: p.x.c, program: p, out: p.x.out, query: text, ast: stmt}}
 	s.stmt.ids.inserts(stmt)
-	y := &execution{h: p.x.h, ctx: p.x.ctx, s: s, c: p.x.c}
-	s.stmt.locks = y.lockPlan(p.sc, stmt, nil)
+	s.stmt.locks = s.stmt.by.lockPlan(p.sc, stmt, nil)
 	ignored := s.GetIgnoreAutoCommit()
 	s.SetIgnoreAutoCommit(true)
 	before := "\x00" + strconv.Itoa(p.depth) + "\x00" + strconv.Itoa(len(outer.editors))
@@ -356,24 +367,76 @@ func (p *invocation) changeWithin(text string) (err error) {
 		outer.uses.add(&s.stmt.uses)
 		s.stmt = outer
 	}()
-	_, iter, _, err := p.x.h.e.gms.QueryWithBindings(p.sc, text, stmt, nil, s.stmt.flags)
+	sc := p.sc.WithContext(p.sc.Context)
+	sc.ProcessList = sql.EmptyProcessList{} // go-mysql-server ends with the statement what it has of the connection
+	_, iter, _, err := p.x.h.e.gms.QueryWithBindings(sc, text, stmt, nil, s.stmt.flags)
 	if err != nil {
 		return err
 	}
 	for {
-		row, err := iter.Next(p.sc)
+		row, err := iter.Next(sc)
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
-			_ = iter.Close(p.sc)
+			_ = iter.Close(sc)
 			return err
 		}
 		if types.IsOkResult(row) {
 			p.affected = row[0].(types.OkResult).RowsAffected
 		}
 	}
-	return iter.Close(p.sc)
+	return iter.Close(sc)
+}
+
+// changesItsOwn is error 1442: a function or trigger changes a table that the statement that it is a part of uses.
+func (p *invocation) changesItsOwn(stmt sqlparser.Statement) error {
+	var targets []lockedTable
+	plan := lockPlan{}
+	switch s := stmt.(type) {
+	case *sqlparser.Insert:
+		targets = append(targets, lockedTable{db: lower(s.Table.DbQualifier), name: lower(s.Table.Name)})
+	case *sqlparser.Update:
+		plan.changed(s.TableExprs, assigned(s), 0)
+		targets = plan.tables
+	case *sqlparser.Delete:
+		plan.changed(s.TableExprs, s.Targets, 0)
+		targets = plan.tables
+	}
+	now, err := p.x.s.schema(p.sc)
+	if err != nil {
+		return err
+	}
+	id := func(db, name string) uint64 {
+		if db == "" {
+			db = p.prog.database
+		}
+		if d := now.snap.Database(db); d != nil {
+			if t := now.snap.Table(d.ID, name); t != nil {
+				return t.ID
+			}
+		}
+		return 0
+	}
+	used := map[uint64]bool{}
+	for c := p; c != nil; c = c.up {
+		used[c.subject] = true
+		if c.within && c.x.ast != nil {
+			_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+				if t, ok := n.(sqlparser.TableName); ok {
+					used[id(t.DbQualifier.String(), t.Name.String())] = true
+				}
+				return true, nil
+			}, c.x.ast)
+		}
+	}
+	for _, t := range targets {
+		if at := id(t.db, t.name); at != 0 && used[at] {
+			return mysql.NewSQLError(1442, "HY000", "Can't update table '%s' in stored function/trigger because it is already used by statement which invoked "+
+				"this stored function/trigger.", t.name)
+		}
+	}
+	return nil
 }
 
 // sender sends the results of statements of a procedure: those with rows to the client, one after the other; of the others the program

@@ -36,13 +36,14 @@ func (p *invocation) exec(s routine.Statement) error {
 		return nil
 	case *routine.Return:
 		v, _, err := p.value(s.Value)
+		out := &local{name: p.text, t: p.prog.returns}
 		if err == nil {
-			err = p.assign(&local{name: s.Value, t: p.prog.returns, v: expr.Null}, v)
+			err = p.assign(out, v)
 		}
 		if err != nil {
 			return p.raise(err)
 		}
-		p.result = v
+		p.result, p.returned = out.v, true
 		return &jump{returns: true}
 	}
 	return p.raise(p.simple(s))

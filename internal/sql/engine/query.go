@@ -152,8 +152,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 	defer sc.ProcessList.EndQuery(sc)
 	s := x.s
 	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: reading, deferred: true, asOf: x.asOf, locks: locks,
-		flags: &sql.QueryFlags{}}
-	s.calls = nil
+		flags: &sql.QueryFlags{}, by: x}
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
+	"github.com/longitude-db/longitude/internal/sql/expr"
 	"github.com/longitude-db/longitude/internal/sql/routine"
 )
 
@@ -24,8 +25,11 @@ func init() {
 // createRoutine is CREATE PROCEDURE and CREATE FUNCTION.
 func createRoutine(t ownText) *ownStatement {
 	kind, _ := routineWord(t)
-	if kind == "" {
+	switch kind {
+	case "":
 		return nil
+	case "trigger":
+		return createTrigger(t.whole)
 	}
 	return &ownStatement{changes: true, whole: true, answer: (*execution).createRoutine}
 }
@@ -34,10 +38,10 @@ func createRoutine(t ownText) *ownStatement {
 func routineWord(t ownText) (kind string, at int) {
 	for i := 1; i < len(t.words); i++ {
 		switch w := t.word(i); w {
-		case "procedure", "function":
+		case "procedure", "function", "trigger":
 			return w, i
 		case "definer", "aggregate":
-		case "table", "view", "trigger", "index", "unique", "database", "schema", "user", "role", "event", "temporary", "or", "fulltext", "spatial",
+		case "table", "view", "index", "unique", "database", "schema", "user", "role", "event", "temporary", "or", "fulltext", "spatial",
 			"server", "tablespace", "undo", "logfile", "resource", "as", "begin", "select", "sql", "algorithm":
 			return "", 0
 		}
@@ -59,6 +63,10 @@ func routineKind(function bool) routine.Kind {
 func (x *execution) createRoutine(sc *sql.Context) error {
 	prog, err := routine.Parse(strings.TrimSpace(x.own.text), sql.LoadSqlMode(sc).AnsiQuotes())
 	if err != nil {
+		if own, ok := err.(*expr.Error); ok && own.Code == 1320 && sc.GetCurrentDatabase() != "" && !strings.Contains(own.Message, ".") {
+			at := strings.LastIndexByte(own.Message, ' ') + 1
+			err = expr.Errorf(1320, "42000", "%s%s.%s", own.Message[:at], sc.GetCurrentDatabase(), own.Message[at:])
+		}
 		return clientSide(err)
 	}
 	if err := x.checkRoutine(sc, prog); err != nil {

@@ -112,16 +112,7 @@ func (p *parser) header() (*Program, error) {
 		}
 	}
 	if out.Kind == Trigger {
-		for !p.take("for", "each", "row") {
-			if p.peek(0).kind == 0 {
-				return nil, p.near()
-			}
-			p.at++
-		}
-		if p.take("follows") || p.take("precedes") {
-			_, err = p.name()
-		}
-		return out, err
+		return out, p.triggerHeader(out)
 	}
 	if err := p.params(out); err != nil {
 		return nil, err
@@ -133,6 +124,44 @@ func (p *parser) header() (*Program, error) {
 		out.Returns = p.typeText()
 	}
 	return out, p.characteristics(out)
+}
+
+func (p *parser) triggerHeader(out *Program) (err error) {
+	one := func(of *string, words ...string) error {
+		if !p.is(0, words...) {
+			return p.near()
+		}
+		*of = strings.ToUpper(p.textOf(p.peek(0)))
+		p.at++
+		return nil
+	}
+	if err := one(&out.Time, "before", "after"); err != nil {
+		return err
+	}
+	if err := one(&out.Event, "insert", "update", "delete"); err != nil {
+		return err
+	}
+	if err := p.need("on"); err != nil {
+		return err
+	}
+	if out.Table, err = p.name(); err != nil {
+		return err
+	}
+	if p.takeChar('.') {
+		if out.Table, err = p.name(); err != nil {
+			return err
+		}
+	}
+	if err := p.need("for", "each", "row"); err != nil {
+		return err
+	}
+	if p.is(0, "follows", "precedes") {
+		if err := one(&out.Order, "follows", "precedes"); err != nil {
+			return err
+		}
+		out.Other, err = p.name()
+	}
+	return err
 }
 
 func (p *parser) params(out *Program) error {
@@ -367,4 +396,29 @@ func (prog *Program) Alter(characteristics string) error {
 		return p.near()
 	}
 	return nil
+}
+
+// RowRef is NEW.column or OLD.column in a trigger.
+type RowRef struct {
+	Old    bool
+	Column string
+	Set    bool // the trigger assigns to it
+}
+
+// RowRefs are the columns of NEW and OLD that a trigger names.
+func (prog *Program) RowRefs() (out []RowRef) {
+	p := &parser{scanner: scan(prog.BodyText, false)}
+	for ; p.peek(0).kind != 0; p.at++ {
+		if !p.is(0, "new", "old") || p.peek(1).kind != '.' || p.peek(-1).kind == '.' && p.at > 0 {
+			continue
+		}
+		r := RowRef{Old: p.is(0, "old"), Set: p.at > 0 && p.is(-1, "set")}
+		p.at += 2
+		if name, err := p.name(); err == nil {
+			r.Column = name
+			out = append(out, r)
+		}
+		p.at--
+	}
+	return out
 }

@@ -25,6 +25,8 @@ type Program struct {
 	Deterministic bool
 	Access        string // CONTAINS SQL, NO SQL, READS SQL DATA, MODIFIES SQL DATA; "" if it is not said
 	Invoker       bool   // SQL SECURITY INVOKER
+	// Of a trigger: BEFORE or AFTER; INSERT, UPDATE or DELETE; the table; FOLLOWS or PRECEDES and the trigger that this names.
+	Time, Event, Table, Order, Other string
 	// ParamText is what stands between the parentheses of the parameters, BodyText what the program does.
 	ParamText, BodyText string
 	Body                Statement
