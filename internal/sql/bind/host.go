@@ -34,6 +34,13 @@ type Host interface {
 	CharacterSet(name string) (uint16, error)
 }
 
+// ChangeHost is a Host of statements that change rows.
+type ChangeHost interface {
+	Host
+	// Rules is what a table says of its rows. They are given one time after the other as the same, and are not changed.
+	Rules(t rel.Table) (*TableRules, error)
+}
+
 // Relation is what a name in FROM stands for: one of the two.
 type Relation struct {
 	Table rel.Table

@@ -10,17 +10,30 @@ import (
 
 // leftToOrdinary reports whether a query is left to the ordinary path by its syntax: it writes its result somewhere, or sets
 // variables by a hint.
-func leftToOrdinary(stmt sqlparser.SelectStatement) (left bool) {
+func leftToOrdinary(stmt sqlparser.SQLNode) (left bool) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.Select:
 			left = left || n.Into != nil || setsVariables(n.Comments)
 		case *sqlparser.SetOp:
 			left = left || n.Into != nil
+		case *sqlparser.Update:
+			left = left || setsVariables(n.Comments)
+		case *sqlparser.Delete:
+			left = left || setsVariables(n.Comments)
 		}
 		return !left, nil
 	}, stmt)
 	return left
+}
+
+// changes reports whether a statement changes rows in a way that our own packages know.
+func changes(stmt sqlparser.Statement) bool {
+	switch stmt.(type) {
+	case *sqlparser.Update, *sqlparser.Delete:
+		return true
+	}
+	return false
 }
 
 func setsVariables(cs sqlparser.Comments) bool {
@@ -34,7 +47,7 @@ func setsVariables(cs sqlparser.Comments) bool {
 
 // withoutClauses takes out of a query what is heeded where its tables are read: FOR UPDATE and its like (lockPlan), and AS OF
 // (findAsOf).
-func withoutClauses(stmt sqlparser.SelectStatement) {
+func withoutClauses(stmt sqlparser.SQLNode) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.Select:
@@ -49,7 +62,7 @@ func withoutClauses(stmt sqlparser.SelectStatement) {
 }
 
 // unknownLocked is error 3568: FOR UPDATE OF names a table that the FROM clause does not.
-func unknownLocked(stmt sqlparser.SelectStatement) (err error) {
+func unknownLocked(stmt sqlparser.SQLNode) (err error) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		s, ok := n.(*sqlparser.Select)
 		if !ok || s.Lock == nil {

@@ -28,7 +28,7 @@ type Session struct {
 	calls []call
 	// prepared are the statements of PREPARE, by their names in lower case.
 	prepared map[string]*preparedText
-	named namedLocks
+	named    namedLocks
 
 	// lockedTables: LOCK TABLES has been said, and not taken back.
 	lockedTables bool
