@@ -38,10 +38,13 @@ type execution struct {
 	more      bool
 	watching  bool // longitude.transactions has been told of the statement
 
-	digest    string         // of the query, if known
-	compiled  bool           // executed by a plan
-	byOwn     bool           // planned and executed by our own packages (query.go)
-	explains  explainForm    // EXPLAIN of a query, by our own packages
+	digest    string      // of the query, if known
+	compiled  bool        // executed by a plan
+	byOwn     bool        // planned and executed by our own packages (query.go)
+	explains  explainForm // EXPLAIN of a query, by our own packages
+	discards  bool        // DO: the rows of the query are not sent
+	into      *sqlparser.Into
+	hinted    []*sql.Warning // about optimizer hints
 	inserted  *insertedQuery // of INSERT ... SELECT
 	unknown   *planKey       // the statement is one to make a plan of
 	pinned    *schema        // the version of the catalog that the ordinary path has used
@@ -64,6 +67,9 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 
 // runStatement executes the first statement of the request, which is no EXECUTE.
 func (x *execution) runStatement(sc *sql.Context, r request) (remainder string, err error) {
+	if undo := x.applyHints(sc, r.query); undo != nil {
+		defer undo()
+	}
 	if done, remainder, err := x.byOwnPlanner(sc, r); done {
 		return remainder, err
 	}
@@ -313,6 +319,9 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 			sc.Session.PrepareQuery(query, stmt)
 			defer sc.Session.UnprepareQuery(query)
 		}
+	}
+	if _, ok := stmt.(*sqlparser.Set); ok {
+		x.s.ClearWarnings() // go-mysql-server does so for all others
 	}
 	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, x.s.stmt.flags)
 	if err != nil {
