@@ -56,6 +56,12 @@ func newWindowCall(w *window, f *rel.WindowFunc) (*windowCall, error) {
 func (c *windowCall) values(p *windowPart) ([]expr.Value, error) {
 	out := make([]expr.Value, p.size())
 	var err error
+	switch c.fn.Name {
+	case "lag", "lead", "ntile", "percent_rank", "cume_dist":
+		if err := c.frame.check(p); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case c.fn.Agg != nil:
 		err = c.aggregate(p, out)

@@ -222,6 +222,7 @@ type WindowFunc struct {
 type WindowFrame struct {
 	Rows       bool
 	Start, End FrameBound
+	Key        string // RANGE with an offset: what the rows are ordered by, as errors call it
 }
 
 // FrameBound is one end of a frame.
