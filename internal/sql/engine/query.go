@@ -2,11 +2,9 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"errors"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/types"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
@@ -32,10 +30,6 @@ const defaultQueryMemory = 256 << 20
 // documentSize is about how many bytes a JSON document or a value of go-mysql-server takes.
 func documentSize(v any) int {
 	switch v := v.(type) {
-	case types.JSONBytes:
-		if b, err := v.GetBytes(context.Background()); err == nil {
-			return 64 + len(b)
-		}
 	case []byte:
 		return 24 + len(v)
 	}

@@ -21,6 +21,7 @@ func Union(operation string, ts ...Type) (Type, error) {
 	var known []Type
 	for _, t := range ts {
 		if t.Name != NullType {
+			t.Truth = false
 			known = append(known, t)
 		}
 	}
@@ -95,7 +96,7 @@ func Union(operation string, ts ...Type) (Type, error) {
 	}
 	var texts []Type
 	for _, t := range known {
-		if t.IsString() {
+		if t.IsString() || t.Kind() == KindJSON {
 			texts = append(texts, t)
 		}
 	}
@@ -321,6 +322,7 @@ func resolveNullif(c *Call) error {
 		return err
 	}
 	c.T = c.ArgType(0)
+	c.T.Truth = false
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		is, err := e.eval(env)
 		if err != nil || is == yes {
