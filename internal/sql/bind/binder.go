@@ -136,6 +136,7 @@ func unsupported(format string, args ...any) error {
 
 // add makes a column.
 func (b *binder) add(c rel.Column) rel.ColID {
+	c.Type.Truth = false // a column holds 1 or 0
 	id := b.meta.Add(c)
 	b.setNull(id, c.Nullable)
 	return id

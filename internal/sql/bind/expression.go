@@ -147,6 +147,7 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	if err != nil {
 		return nil, err
 	}
+	b.warnOfDocuments(name, args)
 	return n, nil
 }
 

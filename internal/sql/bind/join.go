@@ -209,6 +209,7 @@ func (b *binder) conditions(e sqlparser.Expr, s *scope, out []expr.Node) ([]expr
 	if err != nil {
 		return nil, err
 	}
+	b.warnOfCondition(n)
 	if o, ok := n.(*once); ok && b.storing > 0 {
 		o.lenient = true
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"slices"
 
@@ -33,10 +32,6 @@ const defaultQueryMemory = 256 << 20
 // documentSize is about how many bytes a JSON document or a value of go-mysql-server takes.
 func documentSize(v any) int {
 	switch v := v.(type) {
-	case types.JSONBytes:
-		if b, err := v.GetBytes(context.Background()); err == nil {
-			return 64 + len(b)
-		}
 	case []byte:
 		return 24 + len(v)
 	case datums: // a row that is about to be changed
