@@ -52,7 +52,7 @@ func (b *binder) connectionCollation() uint16 {
 func (b *binder) textLiteral(s string, collation uint16) *expr.Lit {
 	t := expr.TText(utf8.RuneCountInString(s), collation, expr.Coercible)
 	t.Name = expr.Varchar
-	return &expr.Lit{V: expr.Text(s), T: t}
+	return &expr.Lit{V: expr.Text(s).From(expr.Written), T: t}
 }
 
 // literalInt is the number of an integer literal, 0 if it is beyond BIGINT.

@@ -155,7 +155,11 @@ func (c *hostCall) Eval(env *expr.Env) (expr.Value, error) {
 	if err != nil || v == nil {
 		return expr.Null, err
 	}
-	return valueOfType(c.ctx, v, c.host, c.t)
+	out, err := valueOfType(c.ctx, v, c.host, c.t)
+	if strings.HasPrefix(c.name, "regexp_") {
+		out = out.From(expr.Silent)
+	}
+	return out, err
 }
 
 // Constant implements expr.Constant.

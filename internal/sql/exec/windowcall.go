@@ -77,6 +77,9 @@ func (c *windowCall) values(p *windowPart) ([]expr.Value, error) {
 		if out[i], err = c.typed(out[i]); err != nil {
 			return nil, err
 		}
+		if c.fn.Agg != nil {
+			out[i] = out[i].From(expr.Calculated)
+		}
 		if err := c.w.held.take(c.w.x.mem.extra(&out[i])); err != nil {
 			return nil, err
 		}

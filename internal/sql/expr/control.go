@@ -326,6 +326,7 @@ func resolveCoalesce(c *Call) (err error) {
 		return err
 	}
 	conv := convertTo(c.T)
+	silent := c.Name == "coalesce"
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		for _, a := range c.Args {
 			v, err := a.Eval(env)
@@ -333,7 +334,10 @@ func resolveCoalesce(c *Call) (err error) {
 				return Null, err
 			}
 			if !v.IsNull() {
-				return conv(env, v)
+				if v, err = conv(env, v); silent {
+					v = v.From(Silent)
+				}
+				return v, err
 			}
 		}
 		return Null, nil

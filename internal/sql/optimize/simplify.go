@@ -11,7 +11,8 @@ import (
 // becomes one without rows.
 //
 // A condition of WHERE or ON lets a row pass iff it is true, so AND is the same as the list of its parts, and NULL the same as FALSE.
-// A constant that fails or warns is left as it is: it does so when, and only if, a row reaches it (O2).
+// A constant that fails or warns is left as it is unless it is a condition or what a column is compared with (constants.go): it does so when, and
+// only if, a row reaches it (O2).
 
 func (z *optimizer) simplify(n rel.Node) rel.Node {
 	keys := map[*rel.Group]*rel.Project{}
@@ -24,7 +25,7 @@ func (z *optimizer) simplify(n rel.Node) rel.Node {
 		rel.EachExpr(n, func(slot *expr.Node) { *slot = z.fold(*slot) })
 		switch n := n.(type) {
 		case *rel.Filter:
-			conds, never := z.conjuncts(n.Conds)
+			conds, never := z.conditions(n.Conds, nil)
 			if never || isEmpty(n.Child) {
 				return empty(n)
 			}
@@ -33,13 +34,17 @@ func (z *optimizer) simplify(n rel.Node) rel.Node {
 			}
 			n.Conds = conds
 		case *rel.Scan:
-			conds, never := z.conjuncts(n.Filter)
+			conds, never := z.conditions(n.Filter, nil)
 			if never {
 				return empty(n)
 			}
 			n.Filter = conds
 		case *rel.Join:
-			conds, never := z.conjuncts(n.On)
+			var within rel.Cols
+			if n.Kind == rel.Left {
+				within = given(n.Right)
+			}
+			conds, never := z.conditions(n.On, within)
 			if !never {
 				n.On = conds
 				return emptyJoin(n)
@@ -101,10 +106,25 @@ func emptyJoin(n *rel.Join) rel.Node {
 	return n
 }
 
+// conditions takes conditions apart and evaluates the constants in them; never: one of them is not true for any row. within are the columns whose
+// comparisons with constants are evaluated; nil: all.
+func (z *optimizer) conditions(conds []expr.Node, within rel.Cols) (out []expr.Node, never bool) {
+	if out, never = z.conjuncts(conds); never {
+		return out, never
+	}
+	for i, c := range out {
+		out[i] = z.comparisons(c, within)
+	}
+	return z.conjuncts(out)
+}
+
 // conjuncts takes conditions apart; never: one of them is not true for any row, and none before it is volatile.
 func (z *optimizer) conjuncts(conds []expr.Node) (out []expr.Node, never bool) {
 	for _, c := range conds {
 		no := false
+		if call, ok := c.(*expr.Call); !ok || call.Name != "and" {
+			c = z.condition(c)
+		}
 		switch c := c.(type) {
 		case *expr.Lit:
 			is, err := z.isTrue(c)
