@@ -14,6 +14,75 @@ import (
 //
 // Constants elsewhere, as in a select list, are evaluated when a row needs them.
 
+// decide evaluates the constant conditions of a plan, those of WHERE before those of the joins and derived tables below it: where one of them is not
+// true, MySQL does not look at those below.
+func (z *optimizer) decide(n rel.Node) rel.Node {
+	var conds *[]expr.Node
+	switch n := n.(type) {
+	case *rel.Filter:
+		conds = &n.Conds
+	case *rel.Join:
+		conds = &n.On
+	}
+	if conds != nil {
+		left, never := z.conjuncts(*conds)
+		if *conds = left; never {
+			*conds = []expr.Node{&expr.Lit{V: expr.False, T: expr.TBool}}
+		}
+		if j, ok := n.(*rel.Join); never && (!ok || j.Kind == rel.Inner || j.Kind == rel.Semi) && oneBlock(n) {
+			return empty(n)
+		}
+	}
+	for i, c := range n.Children() {
+		if d := z.decide(c); d != c {
+			n.SetChild(i, d)
+		}
+	}
+	return n
+}
+
+// oneBlock reports whether MySQL makes one query block of a plan, with its derived tables.
+func oneBlock(n rel.Node) bool {
+	switch n.(type) {
+	case *rel.Filter, *rel.Join, *rel.Project, *rel.Scan:
+	default:
+		if len(n.Children()) > 0 {
+			return false
+		}
+	}
+	for _, c := range n.Children() {
+		if !oneBlock(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// compareConstants evaluates the constants that columns are compared with in the conditions of a plan, and reports whether there were any.
+func (z *optimizer) compareConstants(n rel.Node) (some bool) {
+	var conds []expr.Node
+	var within rel.Cols
+	switch n := n.(type) {
+	case *rel.Filter:
+		conds = n.Conds
+	case *rel.Scan:
+		conds = n.Filter
+	case *rel.Join:
+		if conds = n.On; n.Kind == rel.Left {
+			within = given(n.Right)
+		}
+	}
+	for i, c := range conds {
+		if d := z.comparisons(c, within); d != c {
+			conds[i], some = d, true
+		}
+	}
+	for _, c := range n.Children() {
+		some = z.compareConstants(c) || some
+	}
+	return some
+}
+
 // condition evaluates what is constant in a condition, and gives what is left of it.
 func (z *optimizer) condition(n expr.Node) expr.Node {
 	if l, ok := n.(*expr.Lit); ok {

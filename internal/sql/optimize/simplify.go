@@ -21,11 +21,20 @@ func (z *optimizer) simplify(n rel.Node) rel.Node {
 			keys[g], _ = g.Child.(*rel.Project)
 		}
 	})
+	n = z.reduce(z.decide(n), keys)
+	if z.compareConstants(n) {
+		n = z.reduce(n, keys)
+	}
+	return n
+}
+
+// reduce folds constants, and drops what their values decide.
+func (z *optimizer) reduce(n rel.Node, keys map[*rel.Group]*rel.Project) rel.Node {
 	return bottomUp(n, func(n rel.Node) rel.Node {
 		rel.EachExpr(n, func(slot *expr.Node) { *slot = z.fold(*slot) })
 		switch n := n.(type) {
 		case *rel.Filter:
-			conds, never := z.conditions(n.Conds, nil)
+			conds, never := z.conjuncts(n.Conds)
 			if never || isEmpty(n.Child) {
 				return empty(n)
 			}
@@ -34,17 +43,13 @@ func (z *optimizer) simplify(n rel.Node) rel.Node {
 			}
 			n.Conds = conds
 		case *rel.Scan:
-			conds, never := z.conditions(n.Filter, nil)
+			conds, never := z.conjuncts(n.Filter)
 			if never {
 				return empty(n)
 			}
 			n.Filter = conds
 		case *rel.Join:
-			var within rel.Cols
-			if n.Kind == rel.Left {
-				within = given(n.Right)
-			}
-			conds, never := z.conditions(n.On, within)
+			conds, never := z.conjuncts(n.On)
 			if !never {
 				n.On = conds
 				return emptyJoin(n)
@@ -104,18 +109,6 @@ func emptyJoin(n *rel.Join) rel.Node {
 		return n.Left
 	}
 	return n
-}
-
-// conditions takes conditions apart and evaluates the constants in them; never: one of them is not true for any row. within are the columns whose
-// comparisons with constants are evaluated; nil: all.
-func (z *optimizer) conditions(conds []expr.Node, within rel.Cols) (out []expr.Node, never bool) {
-	if out, never = z.conjuncts(conds); never {
-		return out, never
-	}
-	for i, c := range out {
-		out[i] = z.comparisons(c, within)
-	}
-	return z.conjuncts(out)
 }
 
 // conjuncts takes conditions apart; never: one of them is not true for any row, and none before it is volatile.
