@@ -191,6 +191,23 @@ func TestExcuse(t *testing.T) {
 	}
 }
 
+// TestExcuseAtTheEnd: an operation that counts as having ended later than the run is looked at again for the next time of doubt.
+// (Seed 1770: index out of range.)
+func TestExcuseAtTheEnd(t *testing.T) {
+	const s = time.Second
+	w := &World{Config: Config{Lie: Lie{Offset: s}}, doubts: []doubt{{10 * s, 12 * s}, {12*s + s/2, 13 * s}}}
+	w.history.keeps = true
+	before, last := check.Op{Outcome: check.OK}, check.Op{Outcome: check.OK}
+	before.Invoke = w.history.next(&before, 7*s)
+	before.Return = w.history.next(&before, 8*s)
+	last.Invoke = w.history.next(&last, 11*s)
+	last.Return = w.history.next(&last, 13*s)
+	w.excuse()
+	if last.Invoke != before.Return || last.Return != 5 || before.Invoke != 1 || before.Return != 2 {
+		t.Errorf("[%d,%d] after [%d,%d]", last.Invoke, last.Return, before.Invoke, before.Return)
+	}
+}
+
 // TestExcuseIsNeeded: without it the checkers find in some of these runs what a clock did before the fence stood.
 func TestExcuseIsNeeded(t *testing.T) {
 	t.Parallel()

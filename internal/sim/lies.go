@@ -8,6 +8,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/check"
+	"github.com/longitude-db/longitude/internal/rt"
 )
 
 // Lie is a clock that goes wrong while the fence is on: by more than it and all others admit, so that all others disprove it. What is
@@ -199,7 +200,7 @@ func (w *World) excuse() {
 		first, last := w.history.at(d.from-δ), w.history.at(to+δ)+1
 		for _, o := range w.history.ops {
 			open := o.Outcome == check.Unknown
-			if w.history.times[o.Invoke-1] > to || !open && w.history.times[o.Return-1] < d.from {
+			if w.history.time(o.Invoke) > to || !open && w.history.time(o.Return) < d.from {
 				continue
 			}
 			w.excused++
@@ -209,6 +210,15 @@ func (w *World) excuse() {
 			}
 		}
 	}
+}
+
+// time is when a rank was given. An operation that counts as having ended later than the run has a rank that was never given: its time
+// is the end of all time.
+func (h *History) time(rank int64) time.Duration {
+	if rank > int64(len(h.times)) {
+		return rt.Forever
+	}
+	return h.times[rank-1]
 }
 
 // at is the last rank given before a time.
