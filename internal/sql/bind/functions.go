@@ -179,11 +179,11 @@ func (b *binder) unknownFunction(name string) error {
 
 // jsonPath is column->path and column->>path.
 func (b *binder) jsonPath(op string, left, right sqlparser.Expr, s *scope) (expr.Node, error) {
-	n, err := b.hostCall("json_extract", s, left, right)
+	n, err := b.callOf("json_extract", nil, s, left, right)
 	if err != nil || op == sqlparser.JSONExtractOp {
 		return n, err
 	}
-	return b.hostNode("json_unquote", []expr.Node{n})
+	return b.call("json_unquote", nil, n)
 }
 
 // syntaxCall binds the functions that have a syntax of their own.

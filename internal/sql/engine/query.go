@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"slices"
 
@@ -33,12 +32,14 @@ const defaultQueryMemory = 256 << 20
 // documentSize is about how many bytes a JSON document or a value of go-mysql-server takes.
 func documentSize(v any) int {
 	switch v := v.(type) {
-	case types.JSONBytes:
-		if b, err := v.GetBytes(context.Background()); err == nil {
-			return 64 + len(b)
-		}
 	case []byte:
 		return 24 + len(v)
+	case datums: // a row that is about to be changed
+		n := 64 * len(v)
+		for i := range v {
+			n += len(v[i].B)
+		}
+		return n
 	}
 	return 256
 }
@@ -58,24 +59,22 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	if form == noExplain {
 		query, discard = doneQuery(query)
 	}
-	if form == noExplain && !discard && !beginsQuery(r.query) {
+	if form == noExplain && !discard && !beginsQuery(r.query) && !beginsChange(r.query) {
 		return false, "", nil
 	}
 	whole := r.query
 	r.query = query
 	parsed, remainder, err := parseQuery(r.query, sql.LoadSqlMode(sc).ParserOptions())
-	stmt, ok := parsed.(sqlparser.SelectStatement)
-	var into *sqlparser.Into
-	if ok && x.program != nil && err == nil {
-		var local sqlparser.Statement
-		if local, err = x.program.localize(stmt); err == nil {
-			stmt = local.(sqlparser.SelectStatement)
-		}
+	if err == nil {
+		parsed, err = x.program.localize(parsed)
 	}
-	if ok {
+	stmt, isQuery := parsed.(sqlparser.SelectStatement)
+	change := !isQuery && changes(parsed)
+	var into *sqlparser.Into
+	if isQuery {
 		into = takeInto(stmt)
 	}
-	if err != nil || !ok || remainder != "" && !r.multi || leftToOrdinary(stmt) {
+	if err != nil || !isQuery && !change || remainder != "" && !r.multi || leftToOrdinary(parsed) {
 		x.h.e.log.Debug("a query is left to go-mysql-server", "why", cmp.Or(err, errors.New("its syntax")), "query", r.query)
 		return false, "", nil // an error of the parser is worded there as well
 	}
@@ -87,12 +86,15 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 		}
 	}
 	r.query = sql.RemoveSpaceAndDelimiter(r.query, ';')
-	x.kind, x.more, x.query, x.ast = reading, x.behind || remainder != "", r.query, stmt
+	x.kind, x.more, x.query, x.ast = reading, x.behind || remainder != "", r.query, parsed
+	if change && form == noExplain {
+		x.kind = writing
+	}
 	if form != noExplain {
 		x.query = sql.RemoveSpaceAndDelimiter(whole, ';')
 	} else if discard || into != nil {
 		x.query = sql.RemoveSpaceAndDelimiter(whole, ';')
-	} else if done, err := x.shortcut(stmt); done {
+	} else if done, err := x.shortcut(parsed); done {
 		return true, remainder, err
 	}
 	x.watch()
@@ -100,25 +102,30 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	if err != nil {
 		return true, remainder, x.h.e.clientError(sc, err, nil)
 	}
-	if x.asOf, err = x.findAsOf(sc, r.query, stmt, bindings); err == nil && x.asOf != nil && x.s.GetTransaction() != nil {
+	if x.asOf, err = x.findAsOf(sc, r.query, parsed, bindings); err == nil && x.asOf != nil && x.s.GetTransaction() != nil {
 		err = errAsOfInside
 	}
 	if err != nil {
 		return true, remainder, x.h.e.clientError(sc, err, nil)
 	}
-	if err := unknownLocked(stmt); err != nil {
+	if err := unknownLocked(parsed); err != nil {
 		return true, remainder, x.h.e.clientError(sc, err, nil)
 	}
-	locks := x.lockPlan(sc, stmt, bindings)
+	locks := x.lockPlan(sc, parsed, bindings)
 	stop := func() {}
-	if limit := x.executionLimit(stmt, sc); limit > 0 {
+	if limit := x.executionLimit(parsed, sc); limit > 0 {
 		stop = x.s.running.stopAfter(limit)
 	}
-	withoutClauses(stmt)
-	if x.program == nil {
+	withoutClauses(parsed)
+	if isQuery && x.program == nil {
 		limitSelect(stmt, k.selectLimit)
 	}
-	err = x.repeat(sc, func() error { return x.attemptQuery(r, stmt, locks) })
+	err = x.repeat(sc, func() error {
+		if change {
+			return x.attemptChange(r, parsed, locks)
+		}
+		return x.attemptQuery(r, stmt, locks)
+	})
 	stop()
 	if err == errOrdinary {
 		x.out.reset()

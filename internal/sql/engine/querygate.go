@@ -10,8 +10,9 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// leftToOrdinary reports whether a query is left to the ordinary path by its syntax: a query within it writes its result somewhere.
-func leftToOrdinary(stmt sqlparser.SelectStatement) (left bool) {
+// leftToOrdinary reports whether a statement is left to the ordinary path by its syntax: a query within it writes its result
+// somewhere.
+func leftToOrdinary(stmt sqlparser.SQLNode) (left bool) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.Select:
@@ -22,6 +23,15 @@ func leftToOrdinary(stmt sqlparser.SelectStatement) (left bool) {
 		return !left, nil
 	}, stmt)
 	return left
+}
+
+// changes reports whether a statement changes rows in a way that our own packages know.
+func changes(stmt sqlparser.Statement) bool {
+	switch stmt.(type) {
+	case *sqlparser.Update, *sqlparser.Delete:
+		return true
+	}
+	return false
 }
 
 // limitSelect gives a query without LIMIT that of sql_select_limit.
@@ -46,7 +56,7 @@ func limitSelect(stmt sqlparser.SelectStatement, most uint64) {
 
 // withoutClauses takes out of a query what is heeded where its tables are read: FOR UPDATE and its like (lockPlan), and AS OF
 // (findAsOf).
-func withoutClauses(stmt sqlparser.SelectStatement) {
+func withoutClauses(stmt sqlparser.SQLNode) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.Select:
@@ -61,7 +71,7 @@ func withoutClauses(stmt sqlparser.SelectStatement) {
 }
 
 // unknownLocked is error 3568: FOR UPDATE OF names a table that the FROM clause does not.
-func unknownLocked(stmt sqlparser.SelectStatement) (err error) {
+func unknownLocked(stmt sqlparser.SQLNode) (err error) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		s, ok := n.(*sqlparser.Select)
 		if !ok || s.Lock == nil {

@@ -30,6 +30,15 @@ func beginsQuery(q string) bool {
 	return false
 }
 
+// beginsChange reports whether a text begins as a statement that changes rows does.
+func beginsChange(q string) bool {
+	switch w := firstWord(q); strings.ToLower(w.text(q)) {
+	case "update", "delete":
+		return true
+	}
+	return false
+}
+
 // parseQuery parses the first statement of a text as package bind wants it: as it is written, but for what the grammar lacks, which is
 // written in words that it knows (querySyntax). rest is what stands behind the statement and its semicolon.
 //

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -37,6 +38,13 @@ type Session struct {
 	token, committed clock.Timestamp
 	running          running
 	scratch          scratch
+}
+
+// Warnings implements sql.Session: the first one comes first, as SHOW WARNINGS of MySQL has them.
+func (s *Session) Warnings() []*sql.Warning {
+	out := s.BaseSession.Warnings()
+	slices.Reverse(out)
+	return out
 }
 
 var _ sql.TransactionSession = (*Session)(nil)
