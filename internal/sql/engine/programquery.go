@@ -179,6 +179,9 @@ func simpleExpression(text string) bool { return !strings.ContainsAny(text, "(@:
 // simpleValue evaluates a simple expression. Its plan is made once for each block in which it stands, and no transaction is asked for it.
 func (p *invocation) simpleValue(text string) (expr.Value, expr.Type, error) {
 	s := p.x.s
+	if !p.within {
+		s.ClearWarnings()
+	}
 	if p.env == nil {
 		p.env = newEnvironment(p.sc)
 		p.env.Change = false
