@@ -177,7 +177,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 		x.pinned = t.schema
 	}
 	if x.explains != noExplain {
-		err = x.explain(sc, q)
+		err = x.explain(sc, q, nil)
 	} else {
 		x.schema, x.described = querySchema(q), describedQuery(q)
 		x.out.begin(queryFields(sc, q))
