@@ -36,8 +36,6 @@ type binder struct {
 	materialized map[rel.Node]*materialized
 	// semijoins are the subqueries that MySQL joins to the tables outside, where they are conditions of WHERE or ON.
 	semijoins map[*rel.Subquery]bool
-	// storing is how many recursive queries there are around what is being bound.
-	storing int
 	// hostCalls are the names of the functions that the host evaluates.
 	hostCalls map[expr.Node]string
 	// checks are made when all names have been bound: errors in names come first.
@@ -140,6 +138,7 @@ func unsupported(format string, args ...any) error {
 
 // add makes a column.
 func (b *binder) add(c rel.Column) rel.ColID {
+	c.Type.Truth = false // a column holds 1 or 0
 	id := b.meta.Add(c)
 	b.setNull(id, c.Nullable)
 	return id

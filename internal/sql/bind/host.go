@@ -20,8 +20,6 @@ type Host interface {
 	// Function makes a call of a function that package expr does not know; nil, nil: there is none of this name. What the syntax says
 	// beside the arguments has been made literals.
 	Function(name, text string, args []expr.Node) (expr.Node, error)
-	// Aggregate makes an aggregate that package aggregate does not know, with its type; nil, nil: there is none.
-	Aggregate(name string, args []expr.Node) (rel.HostAggregate, expr.Type, error)
 	// UserVariable is @name. SystemVariable is @@name; scope is "", "session", "global".
 	UserVariable(name string) (expr.Node, error)
 	SystemVariable(scope, name string) (expr.Node, error)

@@ -1,28 +1,24 @@
 package engine
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// leftToOrdinary reports whether a query is left to the ordinary path by its syntax: it writes its result somewhere, or sets
-// variables by a hint.
+// leftToOrdinary reports whether a statement is left to the ordinary path by its syntax: a query within it writes its result
+// somewhere.
 func leftToOrdinary(stmt sqlparser.SQLNode) (left bool) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.Select:
-			left = left || n.Into != nil || setsVariables(n.Comments)
+			left = left || n.Into != nil
 		case *sqlparser.SetOp:
 			left = left || n.Into != nil
-		case *sqlparser.Update:
-			left = left || setsVariables(n.Comments)
-		case *sqlparser.Delete:
-			left = left || setsVariables(n.Comments)
-		case *sqlparser.Insert:
-			left = left || setsVariables(n.Comments)
 		}
 		return !left, nil
 	}, stmt)
@@ -38,13 +34,24 @@ func changes(stmt sqlparser.Statement) bool {
 	return false
 }
 
-func setsVariables(cs sqlparser.Comments) bool {
-	for _, c := range cs {
-		if strings.HasPrefix(string(c), "/*+") && strings.Contains(strings.ToLower(string(c)), "set_var") {
-			return true
+// limitSelect gives a query without LIMIT that of sql_select_limit.
+func limitSelect(stmt sqlparser.SelectStatement, most uint64) {
+	if most == math.MaxUint64 {
+		return
+	}
+	limit := &sqlparser.Limit{Rowcount: sqlparser.NewIntVal(strconv.AppendUint(nil, most, 10))}
+	switch s := stmt.(type) {
+	case *sqlparser.ParenSelect:
+		limitSelect(s.Select, most)
+	case *sqlparser.Select:
+		if s.Limit == nil {
+			s.Limit = limit
+		}
+	case *sqlparser.SetOp:
+		if s.Limit == nil {
+			s.Limit = limit
 		}
 	}
-	return false
 }
 
 // withoutClauses takes out of a query what is heeded where its tables are read: FOR UPDATE and its like (lockPlan), and AS OF
