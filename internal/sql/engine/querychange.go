@@ -32,10 +32,10 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	}
 	defer sc.ProcessList.EndQuery(sc)
 	s := x.s
-	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: writing, deferred: !reacts(stmt), locks: locks, scanLocks: scanLocks(sc), flags: &sql.QueryFlags{}}
+	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: writing, deferred: !reacts(stmt), locks: locks, scanLocks: scanLocks(sc),
+		flags: &sql.QueryFlags{}, by: x}
 	s.stmt.ids.inserts(stmt)
 	s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
-	s.calls = nil
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
 	}
@@ -47,7 +47,7 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	if t.readOnly && x.explains == noExplain {
 		return sql.ErrReadOnlyTransaction.New()
 	}
-	c, warned, err := x.planChange(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings})
+	c, warned, err := x.planChange(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings, program: x.program})
 	if errors.Is(err, bind.ErrUnsupported) {
 		x.h.e.log.Debug("a statement is left to go-mysql-server", "why", err, "query", x.query)
 		return errOrdinary
