@@ -14,6 +14,7 @@ import (
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/rel"
 	"github.com/longitude-db/longitude/internal/sql/routine"
 )
 
@@ -67,6 +68,26 @@ func (x *execution) calls(sc *sql.Context, r request) (done bool, rest string, e
 	return true, rest, x.out.finish(x.more)
 }
 
+// prepareCall checks a CALL that is prepared; false: the statement is none, or of a procedure of the node.
+func (s *Session) prepareCall(sc *sql.Context, query string) (done bool, err error) {
+	if w := firstWord(query); !w.is(query, "call") {
+		return false, nil
+	}
+	stmt, _, err := parseQuery(rewrite(query), sql.LoadSqlMode(sc).ParserOptions())
+	c, ok := stmt.(*sqlparser.Call)
+	if err != nil || !ok || strings.HasPrefix(strings.ToLower(c.ProcName.Name.String()), nodeProcedures) {
+		return false, nil
+	}
+	database := c.ProcName.Qualifier.String()
+	if database == "" {
+		if database = sc.GetCurrentDatabase(); database == "" {
+			return true, mysql.NewSQLError(1046, "3D000", "No database selected")
+		}
+	}
+	_, err = s.storedProgram(sc, database, c.ProcName.Name.String(), routine.Procedure)
+	return true, err
+}
+
 // call executes a CALL of a program.
 func (x *execution) call(sc *sql.Context, text string, bindings map[string]*querypb.BindVariable, caller *invocation) error {
 	stmt, _, err := parseQuery(rewrite(text), sql.LoadSqlMode(sc).ParserOptions())
@@ -113,7 +134,10 @@ func (x *execution) invoke(sc *sql.Context, c *sqlparser.Call, bindings map[stri
 			return 0, err
 		}
 		if a.Mode != routine.In {
-			if targets[i] = caller.targetOf(c.Params[i]); targets[i] == "" {
+			if targets[i] = caller.targetOf(c.Params[i]); targets[i] == "" && x.out.form == binaryRows && caller.up == nil && isParameter(c.Params[i]) {
+				targets[i] = outParameter
+			}
+			if targets[i] == "" {
 				return 0, mysql.NewSQLError(1414, "42000", "OUT or INOUT argument %d for routine %s.%s is not a variable or NEW pseudo-variable in BEFORE trigger",
 					i+1, prog.database, prog.Name)
 			}
@@ -137,16 +161,57 @@ func (x *execution) invoke(sc *sql.Context, c *sqlparser.Call, bindings map[stri
 	if err := p.run(); err != nil {
 		return 0, err
 	}
+	var sent []*local
 	for i, a := range prog.Params {
 		if a.Mode == routine.In {
 			continue
 		}
 		v := f.vars[strings.ToLower(a.Name)]
+		if targets[i] == outParameter {
+			sent = append(sent, v)
+			continue
+		}
 		if err := caller.give(targets[i], v.v, v.t); err != nil {
 			return 0, err
 		}
 	}
+	if len(sent) > 0 {
+		return 0, caller.sendParameters(sent)
+	}
 	return p.affected, nil
+}
+
+// outParameter stands for a parameter of a prepared CALL that an OUT parameter gives its value to: it is sent to the client.
+const outParameter = "?"
+
+func isParameter(e sqlparser.Expr) bool {
+	v, ok := e.(*sqlparser.SQLVal)
+	return ok && v.Type == sqlparser.ValArg
+}
+
+// statusOutParameters marks the result that has the values of OUT parameters (SERVER_PS_OUT_PARAMS).
+const statusOutParameters = 0x1000
+
+// sendParameters sends the values of OUT parameters as a result of one row.
+func (p *invocation) sendParameters(vs []*local) error {
+	q := &rel.Query{Meta: &rel.Metadata{}}
+	row := make([]expr.Value, len(vs))
+	for i, v := range vs {
+		q.Out = append(q.Out, rel.Output{Name: v.name, Col: q.Meta.Add(rel.Column{Name: v.name, Type: v.t, Nullable: true}), Nullable: true})
+		row[i] = v.v
+	}
+	y := p.inner("")
+	y.out.begin(queryFields(p.sc, q))
+	if err := newQueryRowSender(y, p.sc, q).send(p.environment(), row); err != nil {
+		return err
+	}
+	y.c.StatusFlags |= statusOutParameters
+	defer func() { y.c.StatusFlags &^= statusOutParameters }()
+	if err := y.out.finish(true); err != nil {
+		return err
+	}
+	y.out.packets.free()
+	return writeEndResult(y.c, true, 0, 0, 0)
 }
 
 // targetOf is what an argument names if it is a variable, which an OUT parameter gives its value to.

@@ -132,6 +132,9 @@ func (h *handler) describe(sc *sql.Context, s *Session, query string) ([]*queryp
 	if s.settings(sc).noBackslash {
 		query = doubleBackslashes(query)
 	}
+	if done, err := s.prepareCall(sc, query); done {
+		return nil, err // the columns are told with each of its results
+	}
 	if fields, ok, err := h.prepareQuery(sc, s, query); ok {
 		return fields, err
 	}

@@ -65,7 +65,7 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	whole := r.query
 	r.query = query
 	parsed, remainder, err := parseQuery(r.query, sql.LoadSqlMode(sc).ParserOptions())
-	if err == nil && x.program != nil {
+	if err == nil {
 		parsed, err = x.program.localize(parsed)
 	}
 	stmt, isQuery := parsed.(sqlparser.SelectStatement)

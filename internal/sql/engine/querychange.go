@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -57,7 +58,7 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	if err != nil {
 		return clientSide(err)
 	}
-	for _, w := range warned {
+	for _, w := range append(slices.Clip(x.hinted), warned...) {
 		s.Warn(w)
 	}
 	if t := s.transaction(); t != nil && t.edit == nil {
@@ -91,6 +92,7 @@ func (x *execution) planChange(sc *sql.Context, stmt sqlparser.Statement, h *que
 	h.env.Warn = func(code uint16, message string) {
 		warned = append(warned, &sql.Warning{Level: "Warning", Code: int(code), Message: message})
 	}
+	h.assigning = assignedVariables(h.env, x.query, stmt)
 	if c, err = bind.BindChange(h, stmt); err != nil {
 		return nil, warned, err
 	}
