@@ -15,9 +15,12 @@ import (
 type memberOf struct{ args []expr.Node }
 
 var (
-	_ rel.Parent    = (*memberOf)(nil)
+	_ rel.Named     = (*memberOf)(nil)
 	_ expr.Constant = (*memberOf)(nil)
 )
+
+// FunctionName implements rel.Named.
+func (m *memberOf) FunctionName() string { return "member of" }
 
 // Type implements expr.Node.
 func (m *memberOf) Type() expr.Type { return expr.TBool }

@@ -17,6 +17,7 @@ import (
 //   - optimizeJoins and applyIndexesFromOuterScope use indexes for comparisons that indexes do not answer (fence.go), and the
 //     former loses conditions of inner joins that stand behind outer ones (joins.go).
 //   - applyHashIn compares the members of IN lists by hash, and texts by their bytes. It is left away.
+//   - validateNoHiddenSystemColumns refuses the columns that functional indexes are made of (tableddl.go). It is left away.
 func (e *Engine) addRules() {
 	for _, b := range e.gms.Analyzer.Batches {
 		for i, r := range b.Rules {
@@ -36,6 +37,8 @@ func (e *Engine) addRules() {
 			case "applyIndexesFromOuterScope":
 				b.Rules[i].Apply = fencing(r.Apply)
 			case "applyHashIn":
+				b.Rules[i].Apply = unchanged
+			case "validateNoHiddenSystemColumns":
 				b.Rules[i].Apply = unchanged
 			}
 		}
