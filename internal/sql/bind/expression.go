@@ -140,6 +140,7 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	if namedInErrors[name] {
 		text = b.callText(name, extra, args)
 	}
+	b.datesBesideColumn(name, args)
 	n, err := expr.Build(name, text, extra, args...)
 	if err == nil && b.set.Env != nil {
 		err = expr.ConstantDates(b.set.Env, name, args...)
@@ -147,6 +148,7 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	if err != nil {
 		return nil, err
 	}
+	b.warnOfDocuments(name, args)
 	return n, nil
 }
 
@@ -167,7 +169,7 @@ func (b *binder) callOf(name string, extra any, s *scope, args ...sqlparser.Expr
 // there.
 func (b *binder) knownNull(n expr.Node) expr.Node {
 	c, ok := n.(*expr.Call)
-	if !ok || c.Name != "is null" && c.Name != "is not null" || expr.IsConst(c) || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
+	if !ok || c.Name != "is null" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
 		return n
 	}
 	return &expr.Lit{V: expr.Bool(c.Name == "is not null"), T: expr.TBool}

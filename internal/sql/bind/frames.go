@@ -42,6 +42,9 @@ func (b *binder) frame(w *window, over *windowOrder, s *scope) (*rel.WindowFrame
 	case start > end && start != rel.UnboundedFollowing: // the kinds are in the order of the rows
 		return nil, errFrame(w)
 	}
+	if !out.Rows && (out.Start.Value != nil || out.End.Value != nil) {
+		out.Key = b.text(over.order[0].Expr)
+	}
 	return out, nil
 }
 

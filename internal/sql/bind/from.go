@@ -187,6 +187,9 @@ func sideBySide(sources []*source) joined {
 // derived is a query as a table in FROM.
 func (b *binder) derived(q *query, database, alias string, names []string) (joined, error) {
 	b.dropHidden(q)
+	for _, r := range q.reads {
+		r.kept = true
+	}
 	src := &source{database: database, alias: alias, cols: make([]column, 0, len(q.cols)), merged: q.merged}
 	if len(names) > 0 && len(names) != len(q.cols) {
 		return joined{}, expr.Errorf(1353, "HY000", "In definition of view, derived table or common table expression, SELECT list and "+
@@ -274,15 +277,20 @@ func (b *binder) namedTable(name sqlparser.TableName, alias string, hints *sqlpa
 		}
 		return b.derived(q, r.View.Database, alias, nil)
 	}
-	out, err := b.scan(r.Table, alias, hints)
+	t := r.Table
+	if c, ok := t.(rel.Changeable); ok && b.rows {
+		t = c.WithRows()
+	}
+	b.reads = append(b.reads, &readTable{table: r.Table, given: t, alias: alias, depth: b.depth})
+	out, err := b.scan(t, alias, hints)
 	if err == nil && len(r.Generated) > 0 {
-		err = b.generated(&out, r.Generated)
+		err = b.heldExpressions(&out, r.Generated)
 	}
 	return out, err
 }
 
-// generated binds the expressions of indexed columns of a table, which package optimize looks for.
-func (b *binder) generated(t *joined, es map[int]sqlparser.Expr) error {
+// heldExpressions binds the expressions of indexed columns of a table, which package optimize looks for.
+func (b *binder) heldExpressions(t *joined, es map[int]sqlparser.Expr) error {
 	scan := t.plan.(*rel.Scan)
 	s := newScope(nil)
 	s.from, s.where = *t, "generated column function"

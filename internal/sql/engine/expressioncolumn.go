@@ -22,23 +22,6 @@ import (
 // isPart reports whether a column holds an expression that an index is on.
 func isPart(c *catalog.Column) bool { return c.HiddenSystem && c.Generated != "" }
 
-// parseKept parses the text of an expression that the catalog keeps.
-func parseKept(text string) (sqlparser.Expr, error) {
-	stmt, _, err := parseQuery("SELECT "+text, sqlparser.ParserOptions{})
-	if err != nil {
-		return nil, err
-	}
-	s, ok := stmt.(*sqlparser.Select)
-	if !ok || len(s.SelectExprs) != 1 {
-		return nil, errors.New("not one expression: " + text)
-	}
-	a, ok := s.SelectExprs[0].(*sqlparser.AliasedExpr)
-	if !ok {
-		return nil, errors.New("not one expression: " + text)
-	}
-	return a.Expr, nil
-}
-
 // keptText is how the catalog keeps an expression over columns; "": as go-mysql-server writes it.
 func keptText(ctx *sql.Context, e sqlparser.Expr, columns []catalog.Column) string {
 	text, err := sqltext.Expr(e, sqltext.Options{Charset: connectionCharset(ctx), Column: func(name string) string {
@@ -192,7 +175,7 @@ func dependsOn(t *catalog.Table, column string) error {
 		if !isPart(c) {
 			continue
 		}
-		if e, err := parseKept(c.Generated); err != nil || readsColumn(e, column) {
+		if e, err := parseRule(c.Generated); err != nil || readsColumn(e, column) {
 			return mysql.NewSQLError(3837, "HY000", "Column '%s' has a functional index dependency and cannot be dropped or renamed.", column)
 		}
 	}
@@ -207,7 +190,7 @@ func (d *database) retypeParts(ctx *sql.Context, t *catalog.Table, rewritten boo
 		if !isPart(c) {
 			continue
 		}
-		e, err := parseKept(c.Generated)
+		e, err := parseRule(c.Generated)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func newQueryLayout(l *layout) *queryLayout {
 			Hidden: c.Hidden, System: c.HiddenSystem, HasDefault: c.Default != nil})
 		q.read = append(q.read, datumReaderOf(t, l.columns[i].Kind))
 		if text := l.desc.Columns[i].Generated; text != "" {
-			if e, err := parseKept(text); err == nil {
+			if e, err := parseRule(text); err == nil {
 				q.exprs[i] = e
 			}
 			if c.HiddenSystem { // as EXPLAIN names it

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -26,7 +27,9 @@ type Session struct {
 	watched *watchedTx
 	// calls are the procedures under way, the innermost last.
 	calls []call
-	named namedLocks
+	// prepared are the statements of PREPARE, by their names in lower case.
+	prepared map[string]*preparedText
+	named    namedLocks
 
 	// lockedTables: LOCK TABLES has been said, and not taken back.
 	lockedTables bool
@@ -35,6 +38,13 @@ type Session struct {
 	token, committed clock.Timestamp
 	running          running
 	scratch          scratch
+}
+
+// Warnings implements sql.Session: the first one comes first, as SHOW WARNINGS of MySQL has them.
+func (s *Session) Warnings() []*sql.Warning {
+	out := s.BaseSession.Warnings()
+	slices.Reverse(out)
+	return out
 }
 
 var _ sql.TransactionSession = (*Session)(nil)

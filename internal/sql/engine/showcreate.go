@@ -152,8 +152,8 @@ func (t *table) foreignKeyText(f *catalog.ForeignKey) string {
 
 // shownText is the text of an expression that the catalog keeps, as MySQL has it.
 func shownText(text string) string {
-	e, err := parseKept(text)
-	if err != nil {
+	e, err := parseRule(text)
+	if err != nil || e == nil {
 		return text
 	}
 	if out, err := sqltext.Expr(e, sqltext.Options{}); err == nil {

@@ -44,6 +44,10 @@ func ToFloat(env *Env, v Value) (float64, error) {
 	case KindDecimal:
 		return number.ToFloat64(v.RawDecimal()), nil
 	case KindText, KindBytes:
+		if v.source() == Silent {
+			f, _ := number.ParseDouble(v.s)
+			return f, nil
+		}
 		return textToFloat(env, v.s), nil
 	case KindDate, KindDatetime, KindTime:
 		d, err := ToDecimal(env, v)
@@ -69,11 +73,11 @@ func ToDecimal(env *Env, v Value) (*apd.Decimal, error) {
 	case KindFloat:
 		return floatToDecimal(env, v.RawFloat()), nil
 	case KindText, KindBytes:
-		return textToDecimal(env, v.s), nil
+		return textToDecimal(env, v.s, v.source()), nil
 	case KindDate, KindDatetime, KindTime:
 		return temporalToDecimal(v), nil
 	case KindJSON:
-		return jsonToDecimal(env, v)
+		return jsonNumber(env, v, "DECIMAL")
 	}
 	return nil, Errorf(1210, "HY000", "Incorrect arguments: a value that is no number")
 }
@@ -94,18 +98,17 @@ func ToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 		n, unsigned = decimalToInt(env, v.RawDecimal())
 		return n, unsigned, nil
 	case KindText, KindBytes:
+		if v.source() == Silent {
+			i, _ := number.ParseInteger(v.s)
+			return int64(i.Bits), i.Unsigned, nil
+		}
 		n, unsigned = textToInt(env, v.s)
 		return n, unsigned, nil
 	case KindDate, KindDatetime, KindTime:
 		n, unsigned = decimalToInt(env, temporalToDecimal(v))
 		return n, unsigned, nil
 	case KindJSON:
-		d, err := jsonToDecimal(env, v)
-		if err != nil {
-			return 0, false, err
-		}
-		n, unsigned = decimalToInt(env, d)
-		return n, unsigned, nil
+		return jsonToInt(env, v)
 	}
 	return 0, false, Errorf(1210, "HY000", "Incorrect arguments: a value that is no number")
 }
@@ -126,7 +129,7 @@ func ToText(env *Env, v Value) (string, error) {
 	case KindDate, KindDatetime, KindTime:
 		return temporalToText(v), nil
 	case KindJSON:
-		return jsonToText(env, v)
+		return jsonToText(v)
 	}
 	return "", Errorf(1210, "HY000", "Incorrect arguments: a value that is no text")
 }

@@ -1,6 +1,11 @@
 package expr
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/longitude-db/longitude/internal/sql/collation"
+)
 
 // IF, IFNULL, NULLIF, COALESCE and CASE, and the type that several expressions have together.
 
@@ -21,6 +26,7 @@ func Union(operation string, ts ...Type) (Type, error) {
 	var known []Type
 	for _, t := range ts {
 		if t.Name != NullType {
+			t.Truth = false
 			known = append(known, t)
 		}
 	}
@@ -31,7 +37,7 @@ func Union(operation string, ts ...Type) (Type, error) {
 	for _, t := range known[1:] {
 		same = same && t.Name == known[0].Name && t.Unsigned == known[0].Unsigned
 	}
-	var date, clock, number, float, decimal, json, text, other, binary, signed, unsigned bool
+	var date, clock, number, float, decimal, json, text, other, signed, unsigned bool
 	length, whole, scale, fsp := 0, 0, 0, 0
 	for _, t := range known {
 		if t.Length < 0 || length < 0 {
@@ -52,7 +58,6 @@ func Union(operation string, ts ...Type) (Type, error) {
 			other = true
 		case t.IsString():
 			text = true
-			binary = binary || t.Kind() == KindBytes
 		case t.IsNumber():
 			number = true
 			float = float || t.Kind() == KindFloat
@@ -90,13 +95,12 @@ func Union(operation string, ts ...Type) (Type, error) {
 	case same && len(known) == 1 && known[0].IsString():
 		return known[0], nil
 	}
-	if binary {
-		return TBytes(textLength(known)), nil
-	}
 	var texts []Type
+	long := false
 	for _, t := range known {
-		if t.IsString() {
-			texts = append(texts, t)
+		long = long || t.Name == Blob
+		if t.IsString() || t.Kind() == KindJSON || t.Kind() == KindBit {
+			texts = append(texts, asTextType(t))
 		}
 	}
 	if len(texts) == 0 {
@@ -104,9 +108,30 @@ func Union(operation string, ts ...Type) (Type, error) {
 	}
 	coll, coerc, err := aggregate(operation, texts...)
 	if err != nil {
-		return Type{}, err
+		return Type{}, mixOfAll(operation, ts, err)
 	}
-	return TText(textLength(known), coll, coerc), nil
+	t := stringType(textLength(known), coll, coerc)
+	if long && t.Name == Varbinary {
+		t.Name = Blob
+	}
+	return t, nil
+}
+
+// mixOfAll makes err, that the texts among expressions have no collation together, name all of the expressions.
+func mixOfAll(operation string, ts []Type, err error) error {
+	const latin1 = 8 // the collation that MySQL says numbers have
+	mixed := &collation.IllegalMixError{Operation: operation}
+	for _, t := range ts {
+		if t = asTextType(t); t.Coerc == Numeric {
+			t.Collation = latin1
+		}
+		order, unknown := collation.ByID(t.Collation)
+		if unknown != nil {
+			return err
+		}
+		mixed.Parts = append(mixed.Parts, collation.Typed{Collation: order, Coercibility: collation.Coercibility(t.Coerc)})
+	}
+	return mixError(mixed)
 }
 
 func sameScale(ts []Type) bool {
@@ -227,6 +252,9 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 			return Decimal(rescale(d, t.Scale)), nil
 		case KindText:
 			s, err := ToText(env, v)
+			if err == nil && (v.kind == KindBytes || v.kind == KindBit) && !utf8.ValidString(s) {
+				err = Errorf(3854, "HY000", "Cannot convert string '%s' from binary to utf8mb4", invalidPart(s))
+			}
 			return Text(s), err
 		case KindBytes:
 			s, err := ToText(env, v)
@@ -298,6 +326,7 @@ func resolveCoalesce(c *Call) (err error) {
 		return err
 	}
 	conv := convertTo(c.T)
+	silent := c.Name == "coalesce"
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		for _, a := range c.Args {
 			v, err := a.Eval(env)
@@ -305,7 +334,10 @@ func resolveCoalesce(c *Call) (err error) {
 				return Null, err
 			}
 			if !v.IsNull() {
-				return conv(env, v)
+				if v, err = conv(env, v); silent {
+					v = v.From(Silent)
+				}
+				return v, err
 			}
 		}
 		return Null, nil
@@ -321,6 +353,7 @@ func resolveNullif(c *Call) error {
 		return err
 	}
 	c.T = c.ArgType(0)
+	c.T.Truth = false
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		is, err := e.eval(env)
 		if err != nil || is == yes {
@@ -406,8 +439,12 @@ func resolveCase(c *Call) error {
 func resolveAs(c *Call) error {
 	c.T = c.Extra.(Type)
 	conv := convertTo(c.T)
+	bit := c.ArgType(0).Kind() == KindBit && c.T.IsString()
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		v, err := c.Args[0].Eval(env)
+		if bit && v.kind == KindBit { // UNION makes a text of the number
+			v = Uint(v.n)
+		}
 		if err == nil {
 			v, err = conv(env, v)
 		}

@@ -65,10 +65,7 @@ func resolveChar(c *Call) error {
 	if err != nil {
 		return err
 	}
-	c.T = stringType(4*len(c.Args), id, Implicit)
-	if id != BinaryCollation {
-		c.T.Coerc = Coercible
-	}
+	c.T = stringType(4*len(c.Args), id, Coercible)
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		var b []byte
 		for i := range c.Args {

@@ -16,7 +16,7 @@ func asTextType(t Type) Type {
 		return Type{Name: NullType, Collation: BinaryCollation, Coerc: Ignorable}
 	case t.IsString(), t.Kind() == KindBit, t.Kind() == KindJSON:
 		if t.Kind() == KindBit {
-			t.Collation = BinaryCollation
+			t.Collation, t.Coerc = BinaryCollation, Implicit
 		}
 		return t
 	}
