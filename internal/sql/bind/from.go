@@ -282,7 +282,36 @@ func (b *binder) namedTable(name sqlparser.TableName, alias string, hints *sqlpa
 		t = c.WithRows()
 	}
 	b.reads = append(b.reads, &readTable{table: r.Table, given: t, alias: alias, depth: b.depth})
-	return b.scan(t, alias, hints)
+	out, err := b.scan(t, alias, hints)
+	if err == nil && len(r.Generated) > 0 {
+		err = b.heldExpressions(&out, r.Generated)
+	}
+	return out, err
+}
+
+// heldExpressions binds the expressions of indexed columns of a table, which package optimize looks for.
+func (b *binder) heldExpressions(t *joined, es map[int]sqlparser.Expr) error {
+	scan := t.plan.(*rel.Scan)
+	s := newScope(nil)
+	s.from, s.where = *t, "generated column function"
+	database := b.database
+	defer func() { b.database = database }()
+	b.database = scan.Table.Database()
+	for at, id := range scan.Cols {
+		e, ok := es[scan.Places[at]]
+		if !ok {
+			continue
+		}
+		n, err := b.scalar(e, s)
+		if err != nil {
+			return err
+		}
+		if scan.Table.Columns()[scan.Places[at]].System {
+			b.meta.Columns[id].Origin = nil
+		}
+		scan.Generated = append(scan.Generated, rel.Generated{Col: id, Expr: n})
+	}
+	return nil
 }
 
 // scan reads a table with all its columns.
@@ -297,8 +326,11 @@ func (b *binder) scan(t rel.Table, alias string, hints *sqlparser.IndexHints) (j
 		origins[i] = rel.Origin{Database: src.database, Table: t.Name(), Alias: alias, Column: c.Name, Source: t, Place: i}
 		id := b.add(rel.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Origin: &origins[i]})
 		scan.Places[i], scan.Cols[i] = i, id
-		src.cols[i] = column{name: c.Name, id: id, hidden: c.Hidden}
-		if !c.Hidden {
+		src.cols[i] = column{name: c.Name, id: id, hidden: c.Hidden || c.System}
+		if c.System {
+			src.cols[i].name = ""
+		}
+		if !c.Hidden && !c.System {
 			out.cols = append(out.cols, visible{src, src.cols[i]})
 		}
 	}

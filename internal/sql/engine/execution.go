@@ -318,6 +318,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		x.s.stmt.trigger = x.own.trigger
 	}
 	x.s.stmt.explainJSON = x.own != nil && x.own.json
+	x.s.stmt.ignores = ignores(stmt)
 	x.s.stmt.ids.inserts(stmt)
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	if x.s.stmt.locks = x.lockPlan(sc, stmt, bindings); x.kind == writing {
@@ -330,6 +331,12 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	}
 	if x.kind == changingCatalog {
 		if err := x.lockCatalog(sc); err != nil {
+			return err
+		}
+		if s, is := createsLike(stmt); is {
+			return x.attemptLike(sc, s)
+		}
+		if stmt, err = x.noteTables(sc, stmt); err != nil {
 			return err
 		}
 	}
