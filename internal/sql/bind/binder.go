@@ -48,6 +48,10 @@ type binder struct {
 	exists bool
 	// subqueries is how many subqueries there are in expressions.
 	subqueries int
+	// rows: the tables that are being bound are those of a statement that changes rows, and give their rows as well (rel.Changeable).
+	rows bool
+	// reads are the tables that have been bound.
+	reads []*readTable
 }
 
 // column is a column of a query's rows or of a table in FROM.
@@ -64,6 +68,7 @@ type query struct {
 	foundRows bool
 	// merged: MySQL merges the query into the one around it if it is a derived table.
 	merged bool
+	reads  []*readTable // the tables below
 }
 
 // Bind makes a tree of operators of a query. An error is MySQL's (*expr.Error) or wraps ErrUnsupported.
@@ -94,7 +99,17 @@ const maxDepth = 61
 // statement binds a query expression. outer is what it sees of the query around it; nil: nothing.
 func (b *binder) statement(stmt sqlparser.SelectStatement, outer *scope) (*query, error) {
 	b.depth++
-	defer func() { b.depth-- }()
+	rows, before := b.rows, len(b.reads)
+	b.rows = false
+	defer func() { b.depth, b.rows = b.depth-1, rows }()
+	q, err := b.queryExpression(stmt, outer)
+	if q != nil {
+		q.reads = b.reads[before:len(b.reads):len(b.reads)]
+	}
+	return q, err
+}
+
+func (b *binder) queryExpression(stmt sqlparser.SelectStatement, outer *scope) (*query, error) {
 	if b.depth > maxDepth {
 		return nil, expr.Errorf(1473, "HY000", "Too high level of nesting for select")
 	}
@@ -119,6 +134,7 @@ func unsupported(format string, args ...any) error {
 
 // add makes a column.
 func (b *binder) add(c rel.Column) rel.ColID {
+	c.Type.Truth = false // a column holds 1 or 0
 	id := b.meta.Add(c)
 	b.setNull(id, c.Nullable)
 	return id

@@ -112,18 +112,6 @@ func (b *binder) row(es sqlparser.Exprs, s *scope) (expr.Node, error) {
 var rowTakers = map[string]bool{"=": true, "<>": true, "!=": true, "<=>": true, "<": true, "<=": true, ">": true, ">=": true, "in": true,
 	"not in": true}
 
-// truthTakers are the calls whose arguments are conditions.
-var truthTakers = map[string]bool{"and": true, "or": true, "xor": true, "not": true, "!": true, "is true": true, "is not true": true, "is false": true,
-	"is not false": true}
-
-// jsonTruth warns, as MySQL does, of a JSON document that is a condition.
-func (b *binder) jsonTruth(n expr.Node) {
-	if n.Type().Kind() == expr.KindJSON {
-		b.warn(3986, "Evaluating a JSON value in SQL boolean context does an implicit comparison against JSON integer 0; if this is not what you want, "+
-			"consider converting JSON to a SQL numeric type with JSON_VALUE RETURNING")
-	}
-}
-
 // call makes a call of a function or operator that package expr knows. Arguments that are constants while the call is not are
 // calculated once.
 func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, error) {
@@ -148,11 +136,6 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 			args[i] = keep(a)
 		}
 	}
-	if truthTakers[name] {
-		for _, a := range args {
-			b.jsonTruth(a)
-		}
-	}
 	text := ""
 	if namedInErrors[name] {
 		text = b.callText(name, extra, args)
@@ -165,6 +148,7 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	if err != nil {
 		return nil, err
 	}
+	b.warnOfDocuments(name, args)
 	return n, nil
 }
 

@@ -187,6 +187,9 @@ func sideBySide(sources []*source) joined {
 // derived is a query as a table in FROM: a view, if it has a database.
 func (b *binder) derived(q *query, database, view, alias string, names []string) (joined, error) {
 	b.dropHidden(q)
+	for _, r := range q.reads {
+		r.kept = true
+	}
 	src := &source{database: database, alias: alias, cols: make([]column, 0, len(q.cols)), merged: q.merged}
 	if len(names) > 0 && len(names) != len(q.cols) {
 		return joined{}, expr.Errorf(1353, "HY000", "In definition of view, derived table or common table expression, SELECT list and "+
@@ -304,7 +307,12 @@ func (b *binder) namedTable(name sqlparser.TableName, alias string, hints *sqlpa
 		}
 		return b.derived(q, r.View.Database, r.View.Name, alias, nil)
 	}
-	return b.scan(r.Table, alias, hints)
+	t := r.Table
+	if c, ok := t.(rel.Changeable); ok && b.rows {
+		t = c.WithRows()
+	}
+	b.reads = append(b.reads, &readTable{table: r.Table, given: t, alias: alias, depth: b.depth})
+	return b.scan(t, alias, hints)
 }
 
 // scan reads a table with all its columns.

@@ -17,6 +17,7 @@ func init() {
 		"date_add": interval, "date_sub": interval, "adddate": interval, "subdate": interval,
 		"any_value": (*binder).anyValueCall,
 		"grouping":  (*binder).groupingCall,
+		":=":        (*binder).assignmentCall,
 		"row": func(b *binder, e *sqlparser.FuncExpr, s *scope) (expr.Node, error) {
 			args, err := plainArgs(e.Exprs)
 			if err != nil {
@@ -110,6 +111,30 @@ func (b *binder) anyValueCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error
 	return n, err
 }
 
+// assignmentCall is @name := value, which is written as a call of := with the two.
+func (b *binder) assignmentCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) {
+	args, err := plainArgs(e.Exprs)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) != 2 {
+		return nil, unsupported("an assignment of %d operands", len(args))
+	}
+	name, ok := args[0].(*sqlparser.ColName)
+	if !ok {
+		return nil, unsupported("an assignment to %T", args[0])
+	}
+	v, scope, _, err := sqlparser.VarScopeForColName(name)
+	if err != nil || scope != sqlparser.SetScope_User {
+		return nil, unsupported("an assignment to %s", name.String())
+	}
+	n, err := b.scalar(args[1], s)
+	if err != nil {
+		return nil, err
+	}
+	return b.h.SetUserVariable(v.Name.String(), n)
+}
+
 // hostCall is a call of a function that the host evaluates.
 func (b *binder) hostCall(name string, s *scope, args ...sqlparser.Expr) (expr.Node, error) {
 	nodes := make([]expr.Node, len(args))
@@ -150,11 +175,11 @@ func (b *binder) unknownFunction(name string) error {
 
 // jsonPath is column->path and column->>path.
 func (b *binder) jsonPath(op string, left, right sqlparser.Expr, s *scope) (expr.Node, error) {
-	n, err := b.hostCall("json_extract", s, left, right)
+	n, err := b.callOf("json_extract", nil, s, left, right)
 	if err != nil || op == sqlparser.JSONExtractOp {
 		return n, err
 	}
-	return b.hostNode("json_unquote", []expr.Node{n})
+	return b.call("json_unquote", nil, n)
 }
 
 // syntaxCall binds the functions that have a syntax of their own.

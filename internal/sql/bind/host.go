@@ -20,8 +20,6 @@ type Host interface {
 	// Function makes a call of a function that package expr does not know; nil, nil: there is none of this name. What the syntax says
 	// beside the arguments has been made literals.
 	Function(name, text string, args []expr.Node) (expr.Node, error)
-	// Aggregate makes an aggregate that package aggregate does not know, with its type; nil, nil: there is none.
-	Aggregate(name string, args []expr.Node) (rel.HostAggregate, expr.Type, error)
 	// UserVariable is @name. SystemVariable is @@name; scope is "", "session", "global".
 	UserVariable(name string) (expr.Node, error)
 	SystemVariable(scope, name string) (expr.Node, error)
@@ -32,6 +30,13 @@ type Host interface {
 	// Collation is the id of a collation, or of a character set's default one, by its name; error 1273 or 1115.
 	Collation(name string) (uint16, error)
 	CharacterSet(name string) (uint16, error)
+}
+
+// ChangeHost is a Host of statements that change rows.
+type ChangeHost interface {
+	Host
+	// Rules is what a table says of its rows. They are given one time after the other as the same, and are not changed.
+	Rules(t rel.Table) (*TableRules, error)
 }
 
 // Relation is what a name in FROM stands for: one of the two.

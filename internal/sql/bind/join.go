@@ -209,6 +209,6 @@ func (b *binder) conditions(e sqlparser.Expr, s *scope, out []expr.Node) ([]expr
 	if err != nil {
 		return nil, err
 	}
-	b.jsonTruth(n)
+	b.warnOfCondition(n)
 	return append(out, n), nil
 }

@@ -293,19 +293,58 @@ func (e *editor) replace(ctx *sql.Context, was, will datums) error {
 	}
 	var moved []write
 	for i, w := range after {
+		if !before[i].key.Equal(w.key) {
+			moved = append(moved, w)
+		}
+	}
+	now := !e.s.stmt.deferred
+	if now { // nothing is written if a key is taken: the statement goes on without the row, perhaps
+		if err := e.free(ctx, moved, will); err != nil {
+			return err
+		}
+	}
+	for i, w := range after {
 		switch {
 		case !before[i].key.Equal(w.key):
-			e.tx.delete(before[i].key)
-			moved = append(moved, w)
+			if e.tx.delete(before[i].key); now {
+				e.tx.put(w.key, w.value)
+			}
 		case string(before[i].value) != string(w.value):
 			e.tx.put(w.key, w.value)
 		}
 	}
-	if len(moved) == 0 {
+	if len(moved) == 0 || now {
 		return nil
 	}
 	e.moves = true
 	return e.add(ctx, newRow{moved, will})
+}
+
+// free is error 1062 if one of the keys that a row is about to get is taken.
+func (e *editor) free(ctx *sql.Context, moved []write, will datums) error {
+	var ks []kv.Key
+	for _, w := range moved {
+		if w.unique {
+			ks = append(ks, w.key)
+		}
+	}
+	if len(ks) == 0 {
+		return nil
+	}
+	found, _, err := e.tx.getLocked(ctx, ks, e.s.stmt.lockFor(e.t, false))
+	if err != nil {
+		return err
+	}
+	i := 0
+	for _, w := range moved {
+		if w.unique {
+			if len(found[i]) > 0 {
+				return e.duplicate(ctx, w.x, will, found[i])
+			}
+			i++
+		}
+	}
+	return nil
 }
 
 // Truncate implements sql.TruncateableTable: DELETE without WHERE, or TRUNCATE TABLE, which is a change of the catalog.

@@ -194,7 +194,6 @@ func setupProcess() {
 		c.Nullable = true
 	}
 	quietLogs()
-	setupDocuments()
 	extendBuiltIns()
 	// go-mysql-server plans a SELECT of one table by a list of rules of its own (analyzer/node_batches.go), in which our last one is not,
 	// unless there is a rule of ours in this list.

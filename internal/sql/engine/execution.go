@@ -38,20 +38,38 @@ type execution struct {
 	more      bool
 	watching  bool // longitude.transactions has been told of the statement
 
-	digest    string         // of the query, if known
-	compiled  bool           // executed by a plan
-	byOwn     bool           // planned and executed by our own packages (query.go)
-	explains  explainForm    // EXPLAIN of a query, by our own packages
+	digest    string      // of the query, if known
+	compiled  bool        // executed by a plan
+	byOwn     bool        // planned and executed by our own packages (query.go)
+	explains  explainForm // EXPLAIN of a query, by our own packages
+	discards  bool        // DO: the rows of the query are not sent
+	into      *sqlparser.Into
+	hinted    []*sql.Warning // about optimizer hints
 	inserted  *insertedQuery // of INSERT ... SELECT
 	unknown   *planKey       // the statement is one to make a plan of
 	pinned    *schema        // the version of the catalog that the ordinary path has used
 	schema    sql.Schema     // of the result that it gave
 	described *rel.Query     // how the result was described, if not by schema
 	own       *ownStatement  // that the parser does not know; nil: it is none
+	behind    bool           // the statement is that of an EXECUTE, behind which the text goes on
 }
 
 // run executes the first statement of the request and returns the rest of the text.
 func (x *execution) run(sc *sql.Context, r request) (remainder string, err error) {
+	if p, inner, rest, err := x.executes(sc, r); err != nil {
+		x.s.ClearWarnings()
+		return rest, x.h.e.clientError(sc, err, nil)
+	} else if p != nil {
+		return rest, x.executePrepared(sc, p, inner, rest)
+	}
+	return x.runStatement(sc, r)
+}
+
+// runStatement executes the first statement of the request, which is no EXECUTE.
+func (x *execution) runStatement(sc *sql.Context, r request) (remainder string, err error) {
+	if undo := x.applyHints(sc, r.query); undo != nil {
+		defer undo()
+	}
 	if done, remainder, err := x.byOwnPlanner(sc, r); done {
 		return remainder, err
 	}
@@ -59,7 +77,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if x.own != nil && x.own.answer != nil {
 		return remainder, x.answerOwn(sc, r, remainder)
 	}
-	x.kind, x.more, x.query, x.ast = kindOfStatement(stmt), remainder != "", r.query, stmt
+	x.kind, x.more, x.query, x.ast = kindOfStatement(stmt), x.behind || remainder != "", r.query, stmt
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
@@ -118,7 +136,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 
 // answerOwn executes a statement that go-mysql-server has no part in.
 func (x *execution) answerOwn(sc *sql.Context, r request, remainder string) error {
-	x.kind, x.more, x.query = reading, remainder != "", r.query
+	x.kind, x.more, x.query = reading, x.behind || remainder != "", r.query
 	x.watch()
 	if err := x.repeat(sc, func() error { return x.attemptOwn(sc, x.own.answer) }); err != nil {
 		return err
@@ -301,6 +319,9 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 			sc.Session.PrepareQuery(query, stmt)
 			defer sc.Session.UnprepareQuery(query)
 		}
+	}
+	if _, ok := stmt.(*sqlparser.Set); ok {
+		x.s.ClearWarnings() // go-mysql-server does so for all others
 	}
 	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, x.s.stmt.flags)
 	if err != nil {

@@ -118,15 +118,21 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 			fields, err = nil, h.e.clientError(ctx, rerr, s.transaction())
 		}
 	}()
+	if fields, err = h.describe(sc, s, query); err != nil {
+		t, _ := s.GetTransaction().(*tx)
+		return nil, h.e.clientError(ctx, err, t)
+	}
+	return fields, nil
+}
+
+// describe checks a statement as far as that goes without its parameters, and describes the rows that it will give; nil: it gives none,
+// or describes them when it is executed.
+func (h *handler) describe(sc *sql.Context, s *Session, query string) ([]*querypb.Field, error) {
 	if s.settings(sc).noBackslash {
 		query = doubleBackslashes(query)
 	}
 	if fields, ok, err := h.prepareQuery(sc, s, query); ok {
-		if err != nil {
-			t, _ := s.GetTransaction().(*tx)
-			return nil, h.e.clientError(ctx, err, t)
-		}
-		return fields, nil
+		return fields, err
 	}
 	if own := ownAlone(query); own != nil {
 		if own.answer != nil {
@@ -136,8 +142,7 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 	}
 	n, err := h.prepare(sc, forShare(plainComments(query), true))
 	if err != nil {
-		t, _ := s.GetTransaction().(*tx)
-		return nil, h.e.clientError(ctx, err, t)
+		return nil, err
 	}
 	if noRows(n) || types.IsOkResultSchema(n.Schema(sc)) {
 		return nil, nil

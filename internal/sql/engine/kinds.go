@@ -30,7 +30,7 @@ func kindOfStatement(s sqlparser.Statement) statementKind {
 		return reading
 	case *sqlparser.SetOp, *sqlparser.ParenSelect, *sqlparser.Show, *sqlparser.Explain:
 		return reading
-	case *sqlparser.Insert, *sqlparser.Update, *sqlparser.Delete, *sqlparser.Load, *sqlparser.Call, *sqlparser.Execute, *sqlparser.BeginEndBlock:
+	case *sqlparser.Insert, *sqlparser.Update, *sqlparser.Delete, *sqlparser.Load, *sqlparser.Call, *sqlparser.BeginEndBlock:
 		return writing
 	case *sqlparser.DDL:
 		if s.TableSpec != nil && s.Temporary {

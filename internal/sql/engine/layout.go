@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/bind"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 )
@@ -29,6 +30,7 @@ type layout struct {
 	fixed   []bool // CHAR: stored without spaces at the end
 	stored  []bool // in the row's value: all but virtual columns that no index contains
 	query   atomic.Pointer[queryLayout]
+	rules   atomic.Pointer[bind.TableRules] // see tableRules
 	// virtualIndex: an index contains a virtual column. The engine does not always know the value that it had.
 	virtualIndex bool
 }

@@ -56,7 +56,7 @@ func explainedQuery(q string) (form explainForm, query string) {
 			rest = value[v.to:]
 			continue
 		}
-		if !beginsQuery(rest) {
+		if !beginsQuery(rest) && (!beginsChange(rest) || form == explainAnalyze) {
 			return noExplain, q
 		}
 		return form, rest

@@ -31,9 +31,6 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 	if notInQueries[name] {
 		return nil, fmt.Errorf("%w: %s", bind.ErrUnsupported, name)
 	}
-	if name == "member of" && len(args) == 2 {
-		return &memberOf{args: args}, nil
-	}
 	if err := regexpArguments(name, args); err != nil {
 		return nil, err
 	}
@@ -121,6 +118,7 @@ func (c *hostCall) of(e sql.Expression) (*hostCall, error) {
 	if n := systemTexts[c.name]; n > 0 && c.t.Kind() == expr.KindText {
 		c.t = expr.TText(n, systemCollation, expr.SysConst)
 	}
+	c.t.Truth = c.name == "regexp_like"
 	if n, ok := e.(sql.NonDeterministicExpression); ok && n.IsNonDeterministic() || volatileFunctions[c.name] {
 		c.volatile = true
 	}
@@ -154,9 +152,6 @@ func (c *hostCall) Eval(env *expr.Env) (expr.Value, error) {
 	c.env = env
 	v, err := c.e.Eval(c.ctx, nil)
 	c.env = was
-	if err != nil && (c.name == "json_quote" || c.name == "json_unquote") && strings.HasPrefix(err.Error(), "invalid type: ") {
-		err = mysql.NewSQLError(3064, "HY000", "Incorrect type for argument 1 in function %s.", c.name)
-	}
 	if err != nil || v == nil {
 		return expr.Null, err
 	}
@@ -251,85 +246,4 @@ func (b *bridge) Eval(*sql.Context, sql.Row) (any, error) {
 		return expr.ToText(b.call.env, v)
 	}
 	return toHost(v, b.n.Type())
-}
-
-// Aggregate implements bind.Host.
-func (h *queryHost) Aggregate(name string, args []expr.Node) (rel.HostAggregate, expr.Type, error) {
-	name = strings.ToLower(name)
-	if name != "json_arrayagg" && name != "json_objectagg" {
-		return nil, expr.TNull, nil
-	}
-	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
-	if !ok {
-		return nil, expr.TNull, nil
-	}
-	a := &hostAggregate{ctx: h.ctx}
-	var es []sql.Expression
-	for i, n := range args {
-		t := n.Type()
-		a.types = append(a.types, t)
-		es = append(es, expression.NewGetField(i, hostType(t), fmt.Sprintf("a%d", i), true))
-	}
-	e, err := f.NewInstance(h.ctx, es)
-	if sql.ErrInvalidArgumentNumber.Is(err) {
-		return nil, expr.TNull, mysql.NewSQLError(1064, "42000", "Incorrect parameter count in the call to native function '%s'", name)
-	}
-	if err != nil {
-		return nil, expr.TNull, err
-	}
-	if a.of, ok = e.(sql.Aggregation); !ok {
-		return nil, expr.TNull, nil
-	}
-	a.host, a.t = e.Type(h.ctx), foreignType(h.ctx, e)
-	return a, a.t, nil
-}
-
-// hostAggregate is an aggregate of go-mysql-server.
-type hostAggregate struct {
-	ctx   *sql.Context
-	of    sql.Aggregation
-	types []expr.Type // of the arguments
-	host  sql.Type
-	t     expr.Type
-}
-
-// New implements rel.HostAggregate.
-func (a *hostAggregate) New(*expr.Env) (rel.AggState, error) {
-	b, err := a.of.NewBuffer(a.ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &hostAggState{a: a, b: b}, nil
-}
-
-// hostAggState is an aggregate of one group.
-type hostAggState struct {
-	a    *hostAggregate
-	b    sql.AggregationBuffer
-	some bool // it has been given a row
-}
-
-// Add implements rel.AggState.
-func (s *hostAggState) Add(_ *expr.Env, args []expr.Value) error {
-	s.some = true
-	row := make(sql.Row, len(args))
-	for i, v := range args {
-		var err error
-		if row[i], err = toHost(v, s.a.types[i]); err != nil {
-			return err
-		}
-	}
-	return s.b.Update(s.a.ctx, row)
-}
-
-// Result implements rel.AggState.
-func (s *hostAggState) Result(*expr.Env) (expr.Value, error) {
-	if !s.some {
-		return expr.Null, nil // go-mysql-server says that it is an empty array
-	}
-	v, err := s.b.Eval(s.a.ctx)
-	if err != nil || v == nil {
-		return expr.Null, err
-	}
-	return valueOfType(s.a.ctx, v, s.a.host, s.a.t)
 }

@@ -22,8 +22,8 @@ type queryHost struct {
 	parameters map[string]*querypb.BindVariable
 	preparing  bool
 	env        *expr.Env // for constants; nil: the session's
-	// assigned are the types of the user variables that the statement assigns to and that have no value before it.
-	assigned map[string]expr.Type
+	// assigning are the user variables that the statement assigns to somewhere, in lower case.
+	assigning map[string]bool
 	// tables are the tables of the catalog that were found, by id.
 	tables []uint64
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -29,6 +30,8 @@ func (q *querySource) Read(r *exec.Request) (exec.Rows, error) {
 	switch t := r.Table.(type) {
 	case *queryTable:
 		return q.readTable(t, r)
+	case *rowTable:
+		return q.readTable(t.queryTable, r)
 	case *hostTable:
 		return q.readHost(t, r)
 	}
@@ -71,16 +74,26 @@ func reachesOf(l *layout, r *exec.Request) (x *indexLayout, rs []reach, err erro
 func (q *querySource) reader(t *queryTable, r *exec.Request, x *indexLayout, rs []reach) (*queryRows, error) {
 	tbl := *t.t
 	tbl.columns = r.Places
+	whole := slices.Index(r.Places, len(t.q.columns)) // where the row itself is wanted
+	if whole >= 0 {
+		tbl.columns = slices.Delete(slices.Clone(r.Places), whole, whole+1)
+	}
 	var calculate []int
 	if t.virtual != nil {
-		tbl.columns, calculate = t.virtual.plan(r.Places)
+		tbl.columns, calculate = t.virtual.plan(tbl.columns)
+	}
+	read := tbl.columns
+	if whole >= 0 {
+		tbl.columns = nil
 	}
 	it, err := newRowReader(q.ctx, &tbl, x, rs, r.Reverse)
 	if err != nil {
 		return nil, err
 	}
 	if r.Index == nil {
-		it.lock = it.stmt.lockFor(&tbl, true)
+		if it.lock = it.stmt.lockFor(&tbl, true); whole >= 0 && it.lock.Mode == kv.NoLock {
+			it.lockSome(&tbl)
+		}
 	}
 	if it.lock.Mode == kv.NoLock {
 		it.limit, it.uses = r.Limit, r.Uses
@@ -96,7 +109,7 @@ func (q *querySource) reader(t *queryTable, r *exec.Request, x *indexLayout, rs 
 		out.left = r.Limit
 	}
 	if len(calculate) > 0 {
-		out.virtual = &calculation{v: t.virtual, read: tbl.columns, calculate: calculate, row: make(sql.Row, len(t.t.l.columns))}
+		out.virtual = &calculation{v: t.virtual, read: read, calculate: calculate, row: make(sql.Row, len(t.t.l.columns))}
 	}
 	return out, nil
 }
@@ -137,6 +150,8 @@ func (q *queryRows) Next(regs []expr.Value, cols []rel.ColID) (bool, error) {
 	}
 	for i, at := range q.places {
 		switch {
+		case at == len(q.q.columns):
+			regs[cols[i]] = expr.Other(d)
 		case q.virtual != nil && q.virtual.v.exprs[at] != nil:
 			regs[cols[i]], err = valueOfType(q.ctx, q.virtual.row[at], q.it.t.l.schema.Schema[at].Type, q.q.columns[at].Type)
 		case d[at].IsNull():

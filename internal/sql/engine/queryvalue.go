@@ -56,7 +56,7 @@ func datumReaderOf(t expr.Type, kind rowcodec.Kind) datumReader {
 		return plain(func(d rowcodec.Datum) expr.Value { return expr.Packed(expr.KindTime, d.I, t.Scale) })
 	case expr.KindJSON:
 		return plain(func(d rowcodec.Datum) expr.Value {
-			return expr.JSON(types.NewLazyJSONDocument(append([]byte{}, d.B...)))
+			return expr.StoredJSON(string(d.B))
 		})
 	}
 	return func(rowcodec.Datum) (expr.Value, error) {

@@ -27,7 +27,9 @@ type Session struct {
 	watched *watchedTx
 	// calls are the procedures under way, the innermost last.
 	calls []call
-	named namedLocks
+	// prepared are the statements of PREPARE, by their names in lower case.
+	prepared map[string]*preparedText
+	named    namedLocks
 
 	// lockedTables: LOCK TABLES has been said, and not taken back.
 	lockedTables bool

@@ -40,10 +40,6 @@ func newWindowCall(w *window, f *rel.WindowFunc) (*windowCall, error) {
 		return c, nil
 	}
 	c.args = f.Agg.Args
-	if f.Agg.Host != nil {
-		c.state = func() (rel.AggState, error) { return f.Agg.Host.New(w.x.env) }
-		return c, nil
-	}
 	m, err := aggregate.Prepare(f.Agg, w.x.env)
 	if err != nil {
 		return nil, err

@@ -18,9 +18,6 @@ func init() {
 // castTemporal makes the cast to DATE, DATETIME, TIME and YEAR. The file that knows those sets it.
 var castTemporal func(c *Call, to Type) error
 
-// JSONCast is a value, not NULL, as a JSON document: CAST(x AS JSON). A host that has documents sets it.
-var JSONCast func(env *Env, v Value) (Value, error)
-
 func resolveCast(c *Call) error {
 	to, ok := c.Extra.(Type)
 	if !ok {
@@ -57,12 +54,7 @@ func resolveCast(c *Call) error {
 		resolveCastBytes(c, to)
 	case JSONType:
 		c.T = TJSON
-		c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
-			if JSONCast == nil {
-				return Null, Errorf(1235, "42000", "JSON is not supported here")
-			}
-			return JSONCast(env, v)
-		})
+		c.Fn = strict1(castDocument)
 	default:
 		if castTemporal == nil {
 			return Errorf(1235, "42000", "This version of Longitude doesn't yet support '%s'", c.Text)

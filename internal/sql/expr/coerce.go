@@ -77,7 +77,7 @@ func ToDecimal(env *Env, v Value) (*apd.Decimal, error) {
 	case KindDate, KindDatetime, KindTime:
 		return temporalToDecimal(v), nil
 	case KindJSON:
-		return jsonToDecimal(env, v)
+		return jsonNumber(env, v, "DECIMAL")
 	}
 	return nil, Errorf(1210, "HY000", "Incorrect arguments: a value that is no number")
 }
@@ -108,12 +108,7 @@ func ToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 		n, unsigned = decimalToInt(env, temporalToDecimal(v))
 		return n, unsigned, nil
 	case KindJSON:
-		d, err := jsonToDecimal(env, v)
-		if err != nil {
-			return 0, false, err
-		}
-		n, unsigned = decimalToInt(env, d)
-		return n, unsigned, nil
+		return jsonToInt(env, v)
 	}
 	return 0, false, Errorf(1210, "HY000", "Incorrect arguments: a value that is no number")
 }
@@ -134,7 +129,7 @@ func ToText(env *Env, v Value) (string, error) {
 	case KindDate, KindDatetime, KindTime:
 		return temporalToText(v), nil
 	case KindJSON:
-		return jsonToText(env, v)
+		return jsonToText(v)
 	}
 	return "", Errorf(1210, "HY000", "Incorrect arguments: a value that is no text")
 }

@@ -63,6 +63,13 @@ func packedTime(t temporal.Duration, fsp int) Value { return Packed(KindTime, in
 // dateOf reads a value, not NULL, as a date or datetime. A TIME is one of the current date. If it has none that mode allows, the
 // reading is not OK, and there was a warning. Texts, and only those, heed NO_ZERO_DATE in whatever they are read for.
 func dateOf(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
+	if v.kind == KindJSON {
+		w, ok, err := jsonTemporal(env, v, "DATETIME")
+		if err != nil || !ok {
+			return temporal.Reading{Faults: temporal.Truncated}, err
+		}
+		v = w
+	}
 	mode |= env.readMode()
 	if (v.kind == KindText || v.kind == KindBytes) && env.Mode&NoZeroDate != 0 {
 		mode |= temporal.NoZeroDate
@@ -197,6 +204,13 @@ func splitDecimal(d *apd.Decimal) (whole int64, nanos int32, ok bool) {
 // timeOf reads a value, not NULL, as a TIME: the Duration of the reading. A text of date and time gives KindDateTime and the
 // time of day, other dates KindTime. If it is none, the reading is not OK, and there was a warning.
 func timeOf(env *Env, v Value) (temporal.Reading, error) {
+	if v.kind == KindJSON {
+		w, ok, err := jsonTemporal(env, v, "TIME")
+		if err != nil || !ok {
+			return temporal.Reading{Faults: temporal.Truncated}, err
+		}
+		v = w
+	}
 	r, err := readTime(env, v)
 	if err != nil || r.OK() && r.Faults == 0 {
 		return r, err

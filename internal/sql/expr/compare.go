@@ -1,6 +1,9 @@
 package expr
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // class is how values are compared with each other. MySQL chooses it from the types, not from the values (manual, Type
 // Conversion in Expression Evaluation).
@@ -27,6 +30,23 @@ type comparison struct {
 	collation uint16
 }
 
+// asTexts are the operations that compare documents by their texts, not as documents.
+var asTexts = map[string]bool{"between": true, "not between": true, "greatest": true, "least": true, "case": true, "field": true}
+
+// truths makes documents of the truth values among expressions that are compared as documents.
+func truths(class class, nodes ...Node) []Node {
+	if class != asJSON || !slices.ContainsFunc(nodes, IsTruth) {
+		return nodes
+	}
+	out := slices.Clone(nodes)
+	for i, n := range out {
+		if IsTruth(n) {
+			out[i] = &Call{Name: "cast", Args: []Node{n}, T: TJSON, Fn: strict1(castDocument)}
+		}
+	}
+	return out
+}
+
 // compareAs finds how expressions are compared with each other. operation is named by the error that two collations of the
 // same rank give (1267).
 func compareAs(operation string, nodes ...Node) (comparison, error) {
@@ -35,6 +55,8 @@ func compareAs(operation string, nodes ...Node) (comparison, error) {
 		t := n.Type()
 		switch {
 		case t.Name == NullType:
+		case t.Kind() == KindJSON && asTexts[operation]:
+			text = true
 		case t.Kind() == KindJSON:
 			json = true
 		case t.HasDate():

@@ -26,6 +26,7 @@ func Union(operation string, ts ...Type) (Type, error) {
 	var known []Type
 	for _, t := range ts {
 		if t.Name != NullType {
+			t.Truth = false
 			known = append(known, t)
 		}
 	}
@@ -352,6 +353,7 @@ func resolveNullif(c *Call) error {
 		return err
 	}
 	c.T = c.ArgType(0)
+	c.T.Truth = false
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		is, err := e.eval(env)
 		if err != nil || is == yes {

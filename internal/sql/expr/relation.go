@@ -1,5 +1,7 @@
 package expr
 
+import "slices"
+
 // = <=> <> < <= > >=, BETWEEN, IN, and CASE's equality; also between rows.
 
 func init() {
@@ -79,7 +81,7 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 		if err != nil {
 			return nil, err
 		}
-		pair = temporalConstants(operation, c.class, pair...)
+		pair = truths(c.class, temporalConstants(operation, c.class, pair...)...)
 		e.left, e.right, e.cmp, e.how = append(e.left, pair[0]), append(e.right, pair[1]), append(e.cmp, c.fn()), append(e.how, c)
 	}
 	return e, nil
@@ -316,8 +318,14 @@ func resolveIn(negated bool) func(*Call) error {
 		case row:
 			operation = rowsIn
 		}
+		document := slices.ContainsFunc(c.Args, func(n Node) bool { return n.Type().Kind() == KindJSON })
 		for _, a := range c.Args[1:] {
 			e, err := newEquality(operation, left, a)
+			if err == nil && document && !row { // beside a document all are documents
+				e.how[0] = comparison{class: asJSON}
+				pair := truths(asJSON, left, a)
+				e.left[0], e.right[0], e.cmp[0] = pair[0], pair[1], e.how[0].fn()
+			}
 			if err != nil {
 				return err
 			}

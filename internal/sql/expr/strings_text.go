@@ -229,7 +229,7 @@ func resolveStrcmp(c *Call) error {
 		return err
 	}
 	order := orderBy(id)
-	c.T = TInt
+	c.T = Type{Name: BigInt, Length: 2, Collation: BinaryCollation, Coerc: Numeric, Truth: true} // -1 is true as JSON
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		a, null, err := c.textArg(env, 0)
 		if err != nil || null {

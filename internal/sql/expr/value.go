@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/cockroachdb/apd/v3"
+
+	"github.com/longitude-db/longitude/internal/sql/document"
 )
 
 // Kind says how a value is held and in which way it is compared and calculated with. Several SQL types share one.
@@ -23,7 +25,7 @@ const (
 	KindTime          // TIME, packed
 	KindEnum          // ENUM: a text in text context, its number in numeric context
 	KindSet           // SET: likewise
-	KindJSON          // a JSON document, held as the host holds it
+	KindJSON          // a JSON document
 	KindOther         // what only the host understands: geometries, vectors
 )
 
@@ -32,8 +34,8 @@ type Value struct {
 	kind  Kind
 	scale uint8  // KindDate..KindTime: digits of the fraction; KindFloat: 4 if it was a FLOAT, of single precision; texts: the TextSource
 	n     uint64 // integers, the bits of floats, packed dates and times, the numbers of bits, enums and sets
-	s     string // text, bytes; of bits, enums and sets what they are as text
-	x     any    // *apd.Decimal, JSON, other
+	s     string // text, bytes; of bits, enums and sets what they are as text; of a document that has not been read its text
+	x     any    // *apd.Decimal, *document.Doc, other
 }
 
 // Null is the SQL NULL.
@@ -117,8 +119,31 @@ func Set(bits uint64, s string) Value { return Value{kind: KindSet, n: bits, s: 
 // its fraction.
 func Packed(k Kind, n int64, fsp int) Value { return Value{kind: k, n: uint64(n), scale: uint8(fsp)} }
 
-// JSON is a document as the host holds it.
-func JSON(doc any) Value { return Value{kind: KindJSON, x: doc} }
+// JSON is a document.
+func JSON(doc *document.Doc) Value { return Value{kind: KindJSON, x: doc} }
+
+// StoredJSON is a document of which only the text is known, as Doc.Text writes it. It is read when it is needed.
+func StoredJSON(text string) Value { return Value{kind: KindJSON, s: text} }
+
+// Document is the document of a KindJSON; an error if it was stored as a text that is none.
+func (v Value) Document() (*document.Doc, error) {
+	if d, ok := v.x.(*document.Doc); ok {
+		return d, nil
+	}
+	d, err := document.Parse(v.s)
+	if err != nil {
+		return nil, Errorf(3140, "22032", "Invalid JSON text: %q in a stored document.", err)
+	}
+	return d, nil
+}
+
+// DocumentSize is about how many bytes of memory a KindJSON takes.
+func (v Value) DocumentSize() int {
+	if d, ok := v.x.(*document.Doc); ok {
+		return d.Size()
+	}
+	return 24 + len(v.s)
+}
 
 // Other is a value that only the host understands.
 func Other(x any) Value { return Value{kind: KindOther, x: x} }
@@ -150,5 +175,5 @@ func (v Value) RawText() string { return v.s }
 // Fsp is how many digits the fraction of a date or time has.
 func (v Value) Fsp() int { return int(v.scale) }
 
-// Raw is what JSON and Other hold.
+// Raw is what Other holds.
 func (v Value) Raw() any { return v.x }

@@ -152,13 +152,6 @@ type Agg struct {
 	Col       ColID
 	T         expr.Type
 	Text      string
-	// Host is an aggregate that the host evaluates; nil: package exec does.
-	Host HostAggregate
-}
-
-// HostAggregate makes the states of an aggregate that the host evaluates.
-type HostAggregate interface {
-	New(env *expr.Env) (AggState, error)
 }
 
 // AggState is an aggregate of one group.
