@@ -326,7 +326,6 @@ func resolveCoalesce(c *Call) (err error) {
 		return err
 	}
 	conv := convertTo(c.T)
-	silent := c.Name == "coalesce"
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		for _, a := range c.Args {
 			v, err := a.Eval(env)
@@ -334,10 +333,8 @@ func resolveCoalesce(c *Call) (err error) {
 				return Null, err
 			}
 			if !v.IsNull() {
-				if v, err = conv(env, v); silent {
-					v = v.From(Silent)
-				}
-				return v, err
+				v, err = conv(env, v)
+				return v.From(Silent), err
 			}
 		}
 		return Null, nil
@@ -483,13 +480,14 @@ func resolveAssign(c *Call) error {
 		if err != nil || v.IsNull() {
 			return Null, err
 		}
+		if copied && v.kind == KindText && target.Type.Kind() == KindText && target.Type.Length >= 0 &&
+			utf8.RuneCountInString(v.s) > target.Type.Length { // spaces at the end too
+			return Null, Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
+		}
 		storing := *env
 		storing.Change, storing.Ignore, storing.failed = true, false, nil
 		if v, err = Assign(&storing, v, &target); err == nil {
 			err = storing.Failed()
-		}
-		if failed, is := err.(*Error); is && copied && target.Type.Kind() == KindText && failed.Code == 1406 {
-			err = Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
 		}
 		return v, err
 	}
