@@ -16,6 +16,7 @@ func init() {
 		&Func{Name: "coalesce", Min: 1, Max: -1, Resolve: resolveCoalesce},
 		&Func{Name: "nullif", Min: 2, Max: 2, Resolve: resolveNullif},
 		&Func{Name: "as", Min: 1, Max: 1, Resolve: resolveAs},
+		&Func{Name: "silent", Min: 1, Max: 1, Resolve: resolveSilent},
 		&Func{Name: "store as", Min: 1, Max: 1, Resolve: resolveAssign},
 		&Func{Name: "case", Min: 2, Max: -1, Resolve: resolveCase},
 	)
@@ -458,6 +459,16 @@ func resolveAs(c *Call) error {
 			return Bytes(v.s + strings.Repeat("\x00", c.T.Length-len(v.s))), nil
 		}
 		return v, nil
+	}
+	return nil
+}
+
+// resolveSilent makes a text give no warning if it is made a number: that of another table by which MySQL looks up a key.
+func resolveSilent(c *Call) error {
+	c.T = c.ArgType(0)
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		v, err := c.Args[0].Eval(env)
+		return v.From(Silent), err
 	}
 	return nil
 }
