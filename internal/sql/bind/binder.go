@@ -50,6 +50,9 @@ type binder struct {
 	subqueries int
 	// rows: the tables that are being bound are those of a statement that changes rows, and give their rows as well (rel.Changeable).
 	rows bool
+	// inserted is the row that is being inserted, for VALUES(column); nil: there is none. valued: VALUES was used.
+	inserted *source
+	valued   bool
 	// reads are the tables that have been bound.
 	reads []*readTable
 }
@@ -69,6 +72,7 @@ type query struct {
 	// merged: MySQL merges the query into the one around it if it is a derived table.
 	merged bool
 	reads  []*readTable // the tables below
+	from   []*source    // the tables of a SELECT whose rows are not grouped: their columns are with each row
 }
 
 // Bind makes a tree of operators of a query. An error is MySQL's (*expr.Error) or wraps ErrUnsupported.

@@ -86,6 +86,8 @@ func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
 		return b.groupConcat(e, s)
 	case *sqlparser.IntervalExpr:
 		return nil, expr.Errorf(1064, "42000", "You have an error in your SQL syntax near 'INTERVAL'")
+	case *sqlparser.ValuesFuncExpr:
+		return b.valuesCall(e, s)
 	case *sqlparser.Default:
 		return nil, unsupported("DEFAULT")
 	}

@@ -322,29 +322,39 @@ func (e *editor) replace(ctx *sql.Context, was, will datums) error {
 
 // free is error 1062 if one of the keys that a row is about to get is taken.
 func (e *editor) free(ctx *sql.Context, moved []write, will datums) error {
-	var ks []kv.Key
-	for _, w := range moved {
-		if w.unique {
-			ks = append(ks, w.key)
-		}
-	}
-	if len(ks) == 0 {
-		return nil
-	}
-	found, _, err := e.tx.getLocked(ctx, ks, e.s.stmt.lockFor(e.t, false))
+	found, err := e.taken(ctx, moved)
 	if err != nil {
 		return err
 	}
-	i := 0
-	for _, w := range moved {
-		if w.unique {
-			if len(found[i]) > 0 {
-				return e.duplicate(ctx, w.x, will, found[i])
-			}
-			i++
+	for i, w := range moved {
+		if len(found[i]) > 0 {
+			return e.duplicate(ctx, w.x, will, nil)
 		}
 	}
 	return nil
+}
+
+// taken looks up what is there under the keys of a row that no other row may have: by write; nothing where it is free.
+func (e *editor) taken(ctx *sql.Context, ws []write) ([][]byte, error) {
+	out := make([][]byte, len(ws))
+	var ks []kv.Key
+	var at []int
+	for i, w := range ws {
+		if w.unique {
+			ks, at = append(ks, w.key), append(at, i)
+		}
+	}
+	if len(ks) == 0 {
+		return out, nil
+	}
+	found, _, err := e.tx.getLocked(ctx, ks, e.s.stmt.lockFor(e.t, false))
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range found {
+		out[at[i]] = v
+	}
+	return out, nil
 }
 
 // Truncate implements sql.TruncateableTable: DELETE without WHERE, or TRUNCATE TABLE, which is a change of the catalog.

@@ -187,7 +187,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 	}
 	switch {
 	case x.explains != noExplain:
-		err = x.explain(sc, q)
+		err = x.explain(sc, q, nil)
 	case x.into != nil:
 		err = x.selectInto(sc, q)
 	case x.discards:

@@ -32,7 +32,9 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	}
 	defer sc.ProcessList.EndQuery(sc)
 	s := x.s
-	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: writing, deferred: true, locks: locks, scanLocks: scanLocks(sc), flags: &sql.QueryFlags{}}
+	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: writing, deferred: !reacts(stmt), locks: locks, scanLocks: scanLocks(sc), flags: &sql.QueryFlags{}}
+	s.stmt.ids.inserts(stmt)
+	s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	s.calls = nil
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
@@ -64,7 +66,7 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	}
 	switch {
 	case x.explains != noExplain:
-		err = x.explain(sc, c.Query)
+		err = x.explain(sc, c.Query, c)
 	default:
 		x.schema = types.OkResultSchema
 		err = x.change(sc, c)
@@ -99,10 +101,21 @@ func (x *execution) planChange(sc *sql.Context, stmt sqlparser.Statement, h *que
 	if err := optimize.Change(c, h.env, optimize.Options{}); err != nil {
 		return nil, warned, err
 	}
-	if failed := h.env.Failed(); failed != nil {
-		err = failed
+	return c, warned, strictly(h.env, nil)
+}
+
+// constants evaluates the conditions that read no row: what strict mode makes an error of is one, though there may be no rows.
+func constants(c *rel.Change, env *expr.Env) error {
+	for _, n := range c.Constants {
+		v, err := n.Eval(env)
+		if err != nil {
+			return err
+		}
+		if _, _, err := expr.Truth(env, v); err != nil {
+			return err
+		}
 	}
-	return c, warned, err
+	return strictly(env, nil)
 }
 
 // ownChange finds out whether the rows of the tables can be changed here; else the error wraps bind.ErrUnsupported.
@@ -111,7 +124,11 @@ func (x *execution) ownChange(sc *sql.Context, c *rel.Change) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range c.Targets {
+	targets := c.Targets
+	if c.Insert != nil {
+		targets = []*rel.Target{c.Insert.Into}
+	}
+	for _, t := range targets {
 		q, ok := t.Table.(*queryTable)
 		if !ok {
 			return fmt.Errorf("%w: rows of table %s", bind.ErrUnsupported, t.Table.Name())
@@ -141,12 +158,18 @@ func (x *execution) change(sc *sql.Context, c *rel.Change) (err error) {
 	if err := run.Open(); err != nil {
 		return err
 	}
+	if c.Ignore {
+		x.s.stmt.deferred = false
+	}
+	if err := constants(c, env); err != nil {
+		return err
+	}
 	w, err := newChanger(sc, x.s, c, env, run)
 	if err != nil {
 		return err
 	}
-	if c.Ignore {
-		x.s.stmt.deferred = false
+	if c.Insert != nil {
+		return x.insert(w)
 	}
 	if err := w.changeAll(); err != nil {
 		return err

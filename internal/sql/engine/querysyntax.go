@@ -33,7 +33,7 @@ func beginsQuery(q string) bool {
 // beginsChange reports whether a text begins as a statement that changes rows does.
 func beginsChange(q string) bool {
 	switch w := firstWord(q); strings.ToLower(w.text(q)) {
-	case "update", "delete":
+	case "update", "delete", "insert", "replace":
 		return true
 	}
 	return false
