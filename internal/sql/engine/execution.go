@@ -38,20 +38,22 @@ type execution struct {
 	more      bool
 	watching  bool // longitude.transactions has been told of the statement
 
-	digest    string      // of the query, if known
-	compiled  bool        // executed by a plan
-	byOwn     bool        // planned and executed by our own packages (query.go)
-	explains  explainForm // EXPLAIN of a query, by our own packages
-	discards  bool        // DO: the rows of the query are not sent
-	into      *sqlparser.Into
-	hinted    []*sql.Warning // about optimizer hints
-	inserted  *insertedQuery // of INSERT ... SELECT
-	unknown   *planKey       // the statement is one to make a plan of
-	pinned    *schema        // the version of the catalog that the ordinary path has used
-	schema    sql.Schema     // of the result that it gave
-	described *rel.Query     // how the result was described, if not by schema
-	own       *ownStatement  // that the parser does not know; nil: it is none
-	behind    bool           // the statement is that of an EXECUTE, behind which the text goes on
+	digest   string      // of the query, if known
+	compiled bool        // executed by a plan
+	byOwn    bool        // planned and executed by our own packages (query.go)
+	explains explainForm // EXPLAIN of a query, by our own packages
+	discards bool        // DO: the rows of the query are not sent
+	into     *sqlparser.Into
+	hinted   []*sql.Warning // about optimizer hints
+	inserted *insertedQuery // of INSERT ... SELECT
+	// foreignKeys are those of the tables that the statement changes, by table.
+	foreignKeys map[uint64]*foreignKeys
+	unknown     *planKey      // the statement is one to make a plan of
+	pinned      *schema       // the version of the catalog that the ordinary path has used
+	schema      sql.Schema    // of the result that it gave
+	described   *rel.Query    // how the result was described, if not by schema
+	own         *ownStatement // that the parser does not know; nil: it is none
+	behind      bool          // the statement is that of an EXECUTE, behind which the text goes on
 }
 
 // run executes the first statement of the request and returns the rest of the text.
