@@ -17,8 +17,8 @@ type binder struct {
 	// null says of each column, by id, whether it may be NULL where the query that is being bound reads it: in the column itself,
 	// or because an outer join or ROLLUP has made it so.
 	null []bool
-	// names are how errors call the columns of derived tables: `alias`.`column`.
-	names map[rel.ColID]string
+	// names are how the columns of derived tables are called.
+	names map[rel.ColID]derivedName
 	// agg is the aggregate whose arguments are being bound, nil: none.
 	agg *aggregateCall
 	// anyValue: the arguments of ANY_VALUE() are being bound, which ONLY_FULL_GROUP_BY leaves alone.
@@ -50,6 +50,9 @@ type binder struct {
 	subqueries int
 	// rows: the tables that are being bound are those of a statement that changes rows, and give their rows as well (rel.Changeable).
 	rows bool
+	// inserted is the row that is being inserted, for VALUES(column); nil: there is none. valued: VALUES was used.
+	inserted *source
+	valued   bool
 	// reads are the tables that have been bound.
 	reads []*readTable
 }
@@ -69,6 +72,7 @@ type query struct {
 	// merged: MySQL merges the query into the one around it if it is a derived table.
 	merged bool
 	reads  []*readTable // the tables below
+	from   []*source    // the tables of a SELECT whose rows are not grouped: their columns are with each row
 }
 
 // Bind makes a tree of operators of a query. An error is MySQL's (*expr.Error) or wraps ErrUnsupported.
@@ -85,7 +89,7 @@ func Bind(h Host, stmt sqlparser.SelectStatement) (*rel.Query, error) {
 	}
 	out := &rel.Query{Meta: b.meta, Root: q.plan, FoundRows: q.foundRows}
 	for _, c := range q.cols {
-		out.Out = append(out.Out, rel.Output{Name: c.name, Col: c.id, Nullable: b.mayBeNull(c.id)})
+		out.Out = append(out.Out, rel.Output{Name: c.name, Col: c.id, Nullable: b.mayBeNull(c.id), From: b.told(c, q.plan)})
 	}
 	if err := b.finish(out); err != nil {
 		return nil, err
@@ -154,7 +158,7 @@ func (b *binder) mayBeNull(id rel.ColID) bool { return int(id) < len(b.null) && 
 func (b *binder) ref(id rel.ColID) *rel.Col {
 	c := b.meta.Ref(id)
 	if n, ok := b.names[id]; ok {
-		c.Name = n
+		c.Name = n.quoted()
 	}
 	return c
 }

@@ -12,6 +12,9 @@ import (
 // UPDATE and DELETE. The tables, WHERE, ORDER BY and LIMIT are those of a query; what is to be stored reads the registers of the row that is
 // being changed (rel.Target.New), where the statement names one table, and the rows that the query found where it may name several.
 
+// IgnoreMark is the comment that stands for IGNORE in a DELETE, where the grammar has none.
+const IgnoreMark = "/*longitude ignore*/"
+
 // readTable is a table of the catalog that the statement reads.
 type readTable struct {
 	table rel.Table
@@ -31,6 +34,8 @@ func BindChange(h ChangeHost, stmt sqlparser.Statement) (*rel.Change, error) {
 		err = c.update(stmt)
 	case *sqlparser.Delete:
 		err = c.delete(stmt)
+	case *sqlparser.Insert:
+		err = c.insert(stmt)
 	default:
 		err = unsupported("%T", stmt)
 	}
@@ -104,8 +109,28 @@ func (c *changed) conditions(where *sqlparser.Where) error {
 			return err
 		}
 		c.out.Query.Root = &rel.Filter{Child: c.out.Query.Root, Conds: conds}
+		c.constants(conds)
 	}
-	return c.b.bindOns(c.s)
+	if err := c.b.bindOns(c.s); err != nil {
+		return err
+	}
+	for _, on := range c.s.ons {
+		c.constants(on.join.On)
+	}
+	return nil
+}
+
+// constants notes the conditions that read no row. They are what is evaluated of each: an expression stands in one place.
+func (c *changed) constants(conds []expr.Node) {
+	for i, n := range conds {
+		if o, ok := n.(*once); ok {
+			c.out.Constants = append(c.out.Constants, o)
+		} else if expr.IsConst(n) {
+			k := &once{node: n}
+			conds[i] = k
+			c.out.Constants = append(c.out.Constants, k)
+		}
+	}
 }
 
 // ordered adds ORDER BY and LIMIT to it.
@@ -162,7 +187,8 @@ func (c *changed) update(stmt *sqlparser.Update) error {
 	if err := c.ordered(stmt.OrderBy, stmt.Limit); err != nil {
 		return err
 	}
-	if err := c.notRead("UPDATE"); err != nil {
+	c.b.warnOfValues()
+	if err := c.notRead(); err != nil {
 		return err
 	}
 	for _, t := range c.out.Targets {
@@ -175,16 +201,32 @@ func (c *changed) update(stmt *sqlparser.Update) error {
 
 // apart finds out whether the table of the only target is read in one place.
 func (c *changed) apart() {
-	if len(c.out.Targets) != 1 {
+	for _, t := range c.out.Targets {
+		n := 0
+		for _, r := range c.b.reads {
+			if sameTable(r.table, t.Table) {
+				n++
+			}
+		}
+		t.Once = n == 1
+	}
+	var target rel.Table
+	once := 1
+	switch {
+	case c.out.Insert != nil:
+		target, once = c.out.Insert.Into.Table, 0
+	case len(c.out.Targets) == 1:
+		target = c.out.Targets[0].Table
+	default:
 		return
 	}
 	n := 0
 	for _, r := range c.b.reads {
-		if sameTable(r.table, c.out.Targets[0].Table) {
+		if sameTable(r.table, target) {
 			n++
 		}
 	}
-	c.out.Apart = n == 1
+	c.out.Apart = n == once
 }
 
 // assignments binds SET.
@@ -219,9 +261,18 @@ func (c *changed) assignments(list sqlparser.AssignmentExprs) error {
 		if err != nil {
 			return err
 		}
+		if set.Default && c.generates(targets[i].t, set.Place) {
+			continue // it is what it is
+		}
 		targets[i].t.Sets = append(targets[i].t.Sets, set)
 	}
 	return nil
+}
+
+// generates reports whether a column is a generated one.
+func (c *changed) generates(t *rel.Target, at int) bool {
+	r, err := c.h.Rules(t.Table)
+	return err == nil && r.Generated[at] != nil
 }
 
 // assignment binds one value. DEFAULT is bound with what the table says of its rows.
@@ -240,8 +291,7 @@ func (c *changed) assignment(t *rel.Target, at int, e sqlparser.Expr, s *scope) 
 		return out, err
 	}
 	if rules.Generated[at] != nil {
-		return out, expr.Errorf(3105, "HY000", "The value specified for generated column '%s' in table '%s' is not allowed.",
-			t.Table.Columns()[at].Name, t.Table.Name())
+		return out, valueOfGenerated(t, at)
 	}
 	out.Value, err = c.b.scalar(e, s)
 	return out, err
@@ -267,9 +317,11 @@ func (c *changed) target(src *source, verb string) (*rel.Target, error) {
 	from := c.b.meta.Columns[id].Origin.Source
 	read := c.b.reads[slices.IndexFunc(c.b.reads, func(r *readTable) bool { return r.given == from })]
 	t := &rel.Target{Table: read.table, Alias: src.alias, Row: id}
-	for at, col := range t.Table.Columns() {
-		o := *c.b.meta.Columns[src.cols[at].id].Origin
-		t.New = append(t.New, c.b.add(rel.Column{Name: col.Name, Type: col.Type, Nullable: col.Nullable, Origin: &o}))
+	c.registers(t)
+	if c.out.Several {
+		for _, col := range src.cols[:last] {
+			t.Cols = append(t.Cols, col.id)
+		}
 	}
 	c.out.Targets = append(c.out.Targets, t)
 	c.out.Query.Out = append(c.out.Query.Out, rel.Output{Col: id})
@@ -291,7 +343,7 @@ func (c *changed) rowScope(t *rel.Target) *scope {
 func sameTable(x, y rel.Table) bool { return x.Database() == y.Database() && x.Name() == y.Name() }
 
 // notRead is error 1093: a subquery reads a table that the statement changes.
-func (c *changed) notRead(verb string) error {
+func (c *changed) notRead() error {
 	for _, t := range c.out.Targets {
 		for _, r := range c.b.reads {
 			if r.depth > 0 && !r.kept && sameTable(r.table, t.Table) {
@@ -310,6 +362,9 @@ func (c *changed) delete(stmt *sqlparser.Delete) error {
 		return unsupported("PARTITION")
 	}
 	c.out.Delete = true
+	for _, comment := range stmt.Comments {
+		c.out.Ignore = c.out.Ignore || string(comment) == IgnoreMark
+	}
 	c.out.Several = len(stmt.Targets) > 0
 	if err := c.tables(stmt.With, stmt.TableExprs, stmt.Where, stmt.OrderBy); err != nil {
 		return err
@@ -335,7 +390,7 @@ func (c *changed) delete(stmt *sqlparser.Delete) error {
 	if err := c.ordered(stmt.OrderBy, stmt.Limit); err != nil {
 		return err
 	}
-	return c.notRead("DELETE")
+	return c.notRead()
 }
 
 // named is the table that a DELETE names as one of those that it deletes from. Error 1109: there is none.

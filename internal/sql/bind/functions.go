@@ -251,11 +251,19 @@ func (b *binder) convert(e *sqlparser.ConvertExpr, s *scope) (expr.Node, error) 
 	if err != nil {
 		return nil, err
 	}
-	n, err := b.call("cast", t, arg)
-	if err != nil || e.Type.Charset == "" {
-		return n, err
+	if e.Type.Charset == "" {
+		return b.call("cast", t, arg)
 	}
 	id, err := b.h.CharacterSet(strings.ToLower(e.Type.Charset))
+	switch {
+	case err != nil:
+		return nil, err
+	case id == expr.BinaryCollation: // as CAST AS BINARY is kept
+		return b.call("cast", expr.TBytes(t.Length), arg)
+	case id == t.Collation:
+		return b.call("cast", t, arg)
+	}
+	n, err := b.call("cast", t, arg)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func (b *binder) generated(t *rel.Target, r *TableRules, s *scope, set []bool) e
 			continue
 		}
 		id := t.New[at]
-		again := set[at] && (r.Kept[at] || checked[id])
+		again := set[at] // though the value is perhaps not kept, it has to fit
 		before := !r.Kept[at] && (wanted[id] || checked[id] && !set[at])
 		if again {
 			for id := range reads[at] {

@@ -79,18 +79,10 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	case *plan.LoadData:
 		return loadData(ctx, n)
 	case *plan.ShowCreateTable:
-		// The wrapper of tables with virtual columns has no comment.
-		if r, ok := n.Child.(*plan.ResolvedTable); ok {
-			if _, wrapped := r.Table.(sql.TableWrapper); wrapped {
-				plain := *r
-				for w, ok := plain.Table.(sql.TableWrapper); ok; w, ok = plain.Table.(sql.TableWrapper) {
-					plain.Table = w.Underlying()
-				}
-				whole, err := n.WithChildren(ctx, &plain)
-				if err != nil {
-					return nil, err
-				}
-				return b.e.gms.Analyzer.ExecBuilder.Build(ctx, whole, row)
+		if r, ok := n.Child.(*plan.ResolvedTable); ok && !n.IsView {
+			if t, ok := sql.GetUnderlyingTable(r.Table).(*table); ok {
+				text, err := t.createText(ctx, n.TargetSchema())
+				return sql.RowsToRowIter(sql.Row{t.l.desc.Name, text}), err
 			}
 		}
 	case *plan.ShowColumns:

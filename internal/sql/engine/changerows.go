@@ -27,9 +27,19 @@ type changer struct {
 	run     *exec.Execution
 	regs    []expr.Value
 	targets []*changedTable
+	order   []int // in which they are changed
 
 	matched, changed int
 	row              int // of the statement, from 1
+	// nullFails: a NULL for a column that takes none is an error outside strict mode too.
+	nullFails bool
+	keys      map[uint64]*foreignKeys // by table
+}
+
+// changedTwice is what has become of the rows of a table, by the keys that they had.
+type changedTwice struct {
+	now  map[string]datums
+	gone map[string]bool
 }
 
 // changedTable is a table of the statement.
@@ -41,39 +51,98 @@ type changedTable struct {
 	needs  []int                // places of the columns that are read of New before they are assigned
 	types  map[int]*expr.Target // by place: those that are assigned
 	seen   map[string]bool      // rows that were changed, by their keys; nil: none comes twice
-	assign []bool               // by place: it is among Sets
+	twice  *changedTwice        // nil: the statement changes the table under this name alone
+	atOnce bool                 // what is assigned is read by the assignments behind it
+	keys   *foreignKeys
 }
 
-func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run *exec.Execution) (*changer, error) {
-	w := &changer{ctx: ctx, s: s, c: c, env: env, run: run, regs: run.Registers()}
+func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run *exec.Execution, keys map[uint64]*foreignKeys) (*changer, error) {
+	w := &changer{ctx: ctx, s: s, c: c, env: env, run: run, regs: run.Registers(), keys: keys}
 	for _, t := range c.Targets {
-		q := t.Table.(*queryTable)
-		d := &changedTable{Target: t, l: q.t.l, q: q.q, e: q.t.editor(ctx), types: map[int]*expr.Target{}, assign: make([]bool, len(t.New))}
+		d := newChangedTable(t, t.Table.(*queryTable).t.editor(ctx))
 		if d.e.err != nil {
 			return nil, d.e.err
+		}
+		if d.keys = w.keys[d.l.desc.ID]; d.keys.again {
+			w.c.Apart = false // rows are found before any is changed
 		}
 		if c.Several {
 			d.seen = map[string]bool{}
 		}
-		d.plan()
 		w.targets = append(w.targets, d)
+	}
+	w.order = make([]int, len(w.targets))
+	for n := range w.order {
+		w.order[n] = n
+	}
+	if c.Several {
+		w.share()
+		w.findFirst()
+	}
+	if c.Delete { // rows that refer to others go before those
+		slices.SortStableFunc(w.order, func(a, b int) int {
+			switch x, y := w.targets[a], w.targets[b]; {
+			case x.refersTo(y) && !y.refersTo(x):
+				return -1
+			case y.refersTo(x) && !x.refersTo(y):
+				return 1
+			}
+			return 0
+		})
 	}
 	return w, nil
 }
 
+// refersTo reports whether a table has a foreign key to another one.
+func (t *changedTable) refersTo(o *changedTable) bool {
+	return slices.ContainsFunc(t.keys.own, func(k *foreignKey) bool { return k.t != nil && k.t.l.desc.ID == o.l.desc.ID })
+}
+
+// share has the tables that are changed under several names know what becomes of their rows.
+func (w *changer) share() {
+	for i, t := range w.targets {
+		for _, o := range w.targets[:i] {
+			if o.l.desc.ID == t.l.desc.ID {
+				if o.twice == nil {
+					o.twice = &changedTwice{now: map[string]datums{}, gone: map[string]bool{}}
+				}
+				t.twice = o.twice
+				break
+			}
+		}
+	}
+}
+
+// findFirst finds the table whose assignments see those before them, as in MySQL, which changes the first table that it reads at once, and the
+// others when all rows have been found: unless the statement reads the table elsewhere too, or finds rows by what it assigns.
+func (w *changer) findFirst() {
+	n := w.c.Query.Root
+	for kids := n.Children(); len(kids) > 0; kids = n.Children() {
+		n = kids[0]
+	}
+	s, ok := n.(*rel.Scan)
+	if !ok {
+		return
+	}
+	for _, t := range w.targets {
+		if slices.Contains(s.Cols, t.Row) && t.Once {
+			t.atOnce = !w.moves(t, s)
+		}
+	}
+}
+
+func newChangedTable(t *rel.Target, e *editor) *changedTable {
+	q := t.Table.(*queryTable)
+	d := &changedTable{Target: t, l: q.t.l, q: q.q, e: e, types: map[int]*expr.Target{}}
+	d.plan()
+	return d
+}
+
 // plan finds out which columns are read and assigned.
 func (t *changedTable) plan() {
-	for _, a := range t.Sets {
-		t.assign[a.Place] = true
-	}
 	reads := rel.Cols{}
 	for _, list := range [][]rel.Assignment{t.Sets, t.OnUpdate, t.Generated, t.Virtual} {
 		for _, a := range list {
-			if t.types[a.Place] == nil {
-				c := t.l.schema.Schema[a.Place]
-				typ, _ := targetType(c.Type)
-				t.types[a.Place] = &expr.Target{Type: typ, Name: c.Name}
-			}
 			if a.Value != nil {
 				rel.CollectCols(reads, a.Value)
 			}
@@ -91,6 +160,11 @@ func (t *changedTable) plan() {
 
 // changeAll changes all rows that the query finds.
 func (w *changer) changeAll() error {
+	for _, t := range w.targets {
+		if err := w.lackDefaults(t, t.Sets); err != nil {
+			return err
+		}
+	}
 	width := len(w.c.Query.Out)
 	if !w.streams() {
 		return w.changeKept(width)
@@ -104,7 +178,7 @@ func (w *changer) changeAll() error {
 		if err != nil || !ok {
 			return err
 		}
-		if err := w.changeRow(row); err != nil {
+		if err := w.changeOne(w.targets[0], row[0]); err != nil {
 			return err
 		}
 	}
@@ -118,7 +192,7 @@ func (w *changer) streams() bool {
 	n := w.c.Query.Root
 	for {
 		if s, ok := n.(*rel.Scan); ok {
-			return !w.moves(s)
+			return !w.moves(w.targets[0], s)
 		}
 		kids := n.Children()
 		if len(kids) != 1 {
@@ -129,8 +203,7 @@ func (w *changer) streams() bool {
 }
 
 // moves reports whether a row may be given another place in the index that is read.
-func (w *changer) moves(s *rel.Scan) bool {
-	t := w.targets[0]
+func (w *changer) moves(t *changedTable, s *rel.Scan) bool {
 	x := t.l.primary
 	if s.Access != nil {
 		x = s.Access.Index.(*queryIndex).x
@@ -139,6 +212,9 @@ func (w *changer) moves(s *rel.Scan) bool {
 		for _, p := range parts {
 			if p.at >= len(t.New) { // the row id
 				continue
+			}
+			if !w.c.Delete && isPart(&t.l.desc.Columns[p.at]) { // whatever its expression reads
+				return true
 			}
 			for _, list := range [][]rel.Assignment{t.Sets, t.OnUpdate, t.Generated} {
 				if slices.ContainsFunc(list, func(a rel.Assignment) bool { return a.Place == p.at }) {
@@ -152,69 +228,84 @@ func (w *changer) moves(s *rel.Scan) bool {
 
 // changeKept changes the rows when all have been found (C1).
 func (w *changer) changeKept(width int) error {
-	var rows [][]expr.Value
-	for {
-		if err := interrupted(w.ctx); err != nil {
-			return err
-		}
-		row := make([]expr.Value, width)
-		ok, err := w.run.Next(row)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		if err := w.run.Keep(row); err != nil {
-			return err
-		}
-		rows = append(rows, row)
+	rows, err := w.keep(width)
+	if err != nil {
+		return err
 	}
-	for i, row := range rows {
-		rows[i] = nil
-		if err := interrupted(w.ctx); err != nil {
-			return err
-		}
-		w.run.Fill(w.c.Query.Out, row)
-		if err := w.changeRow(row); err != nil {
-			return err
+	for _, n := range w.order { // one table after the other
+		t := w.targets[n]
+		for _, row := range rows {
+			if err := interrupted(w.ctx); err != nil {
+				return err
+			}
+			w.run.Fill(w.c.Query.Out, row)
+			if err := w.changeOne(t, row[n]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// changeRow changes the rows of the tables that stand in one row that was found.
-func (w *changer) changeRow(row []expr.Value) error {
-	for i, t := range w.targets {
-		if row[i].IsNull() { // an outer join has found none
-			continue
+// keep reads all that the query gives.
+func (w *changer) keep(width int) (rows [][]expr.Value, err error) {
+	for {
+		if err := interrupted(w.ctx); err != nil {
+			return nil, err
 		}
-		was := row[i].Raw().(datums)
-		if t.seen != nil {
-			key, err := t.l.primaryKey(was)
-			if err != nil {
-				return err
-			}
-			if t.seen[string(key)] {
-				continue
-			}
-			t.seen[string(key)] = true
+		row := make([]expr.Value, width)
+		ok, err := w.run.Next(row)
+		if err != nil || !ok {
+			return rows, err
 		}
-		w.row++
-		var err error
-		if w.c.Delete {
-			err = w.deleteRow(t, was)
-		} else {
-			w.matched++
-			err = w.updateRow(t, was)
+		if err := w.run.Keep(row); err != nil {
+			return nil, err
 		}
-		if err = strictly(w.env, err); err != nil {
-			if !w.c.Ignore {
-				return err
-			}
-			if err := w.ignored(err); err != nil {
-				return err
-			}
+		rows = append(rows, row)
+	}
+}
+
+// changeOne changes one row that was found of a table.
+func (w *changer) changeOne(t *changedTable, row expr.Value) error {
+	if row.IsNull() { // an outer join has found none
+		return nil
+	}
+	was := row.Raw().(datums)
+	key := ""
+	if t.seen != nil {
+		k, err := t.l.primaryKey(was)
+		if err != nil {
+			return err
+		}
+		if key = string(k); t.seen[key] || t.twice != nil && t.twice.gone[key] {
+			return nil
+		}
+		t.seen[key] = true
+		if t.twice != nil && t.twice.now[key] != nil {
+			was = t.twice.now[key]
+		}
+	}
+	was, err := w.current(t, was)
+	if err != nil || was == nil {
+		return err
+	}
+	w.row++
+	will := was
+	if w.c.Delete {
+		err = w.deleteRow(t, was)
+	} else {
+		w.matched++
+		will, err = w.updateRow(t, was)
+	}
+	if err = strictly(w.env, err); err != nil {
+		if !w.c.Ignore {
+			return err
+		}
+		return w.ignored(err)
+	}
+	if t.twice != nil {
+		if t.twice.now[key] = will; w.c.Delete {
+			t.twice.gone[key] = true
 		}
 	}
 	return nil
@@ -224,44 +315,59 @@ func (w *changer) deleteRow(t *changedTable, was datums) error {
 	if err := t.e.tx.alive(); err != nil {
 		return err
 	}
-	if err := t.e.remove(was); err != nil {
-		return err
+	err := w.attempted(t.keys, t.e.tx, func() error {
+		if err := w.release(t.keys, was, nil); err != nil {
+			return err
+		}
+		if err := t.e.remove(was); err != nil {
+			return err
+		}
+		return w.cascade(t.keys, was, nil, 0)
+	})
+	if err == nil {
+		w.changed++
 	}
-	w.changed++
-	return nil
+	return err
 }
 
-// updateRow makes the assignments of one row, and stores it if it has become another one.
-func (w *changer) updateRow(t *changedTable, was datums) error {
+// updateRow makes the assignments of one row, and stores it if it has become another one. It returns the row as it is then.
+func (w *changer) updateRow(t *changedTable, was datums) (datums, error) {
 	will, err := w.assigned(t, was)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	other, err := t.other(w.ctx, was, will, t.Sets)
 	if err != nil || !other {
-		return err
+		return was, err
 	}
 	for _, a := range t.OnUpdate {
 		if err := w.set(t, will, a); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for _, a := range t.Generated {
-		if err := w.set(t, will, a); err != nil {
-			return err
-		}
-	}
-	if err := w.check(t); err != nil {
-		return err
+	if err := w.generate(t, will); err != nil {
+		return nil, err
 	}
 	if err := t.e.tx.alive(); err != nil {
-		return err
+		return nil, err
 	}
-	if err := t.e.replace(w.ctx, was, will); err != nil {
-		return err
+	if err := w.hasParents(t, was, will); err != nil {
+		return nil, err
+	}
+	err = w.attempted(t.keys, t.e.tx, func() error {
+		if err := w.release(t.keys, was, will); err != nil {
+			return err
+		}
+		if err := t.e.replace(w.ctx, was, will); err != nil {
+			return err
+		}
+		return w.cascade(t.keys, was, will, 0)
+	})
+	if err != nil {
+		return nil, err
 	}
 	w.changed++
-	return nil
+	return will, nil
 }
 
 // assigned is the row with what SET assigns. The registers of the row hold it, too.
@@ -312,6 +418,12 @@ func (w *changer) virtual(t *changedTable, a rel.Assignment) (expr.Value, error)
 // target is where a value of the row in question goes.
 func (w *changer) target(t *changedTable, at int) *expr.Target {
 	to := t.types[at]
+	if to == nil {
+		c := t.l.schema.Schema[at]
+		typ, _ := targetType(c.Type)
+		to = &expr.Target{Type: typ, Name: c.Name}
+		t.types[at] = to
+	}
 	to.Row = w.row
 	return to
 }
@@ -327,7 +439,7 @@ func (w *changer) set(t *changedTable, will datums, a rel.Assignment) error {
 		return err
 	}
 	if v.IsNull() && !t.q.columns[at].Nullable {
-		if w.env.Strict() || !w.env.Ignore && a.Default {
+		if w.env.Strict() || !w.env.Ignore && w.nullFails {
 			return expr.Errorf(1048, "23000", "Column '%s' cannot be null", to.Name)
 		}
 		w.env.Warning(1048, "Column '%s' cannot be null", to.Name)
@@ -337,8 +449,21 @@ func (w *changer) set(t *changedTable, will datums, a rel.Assignment) error {
 		return err
 	}
 	w.regs[t.New[at]] = v
+	if t.atOnce {
+		w.regs[t.Cols[at]] = v
+	}
 	will[at], err = t.datum(w.ctx, v, at)
 	return err
+}
+
+// generate calculates the generated columns of the row in the registers, and checks it.
+func (w *changer) generate(t *changedTable, will datums) error {
+	for _, a := range t.Generated {
+		if err := w.set(t, will, a); err != nil {
+			return err
+		}
+	}
+	return w.check(t)
 }
 
 // evaluated is the value of an assignment before its conversion.
@@ -346,14 +471,31 @@ func (w *changer) evaluated(t *changedTable, a rel.Assignment, to *expr.Target) 
 	if a.Value != nil {
 		return a.Value.Eval(w.env)
 	}
-	c := &t.l.desc.Columns[a.Place]
-	if c.Nullable || c.Generated != "" {
+	if t.l.desc.Columns[a.Place].Nullable {
 		return expr.Null, nil
 	}
-	if err := w.env.StrictOrWarn(1364, "HY000", "Field '%s' doesn't have a default value", c.Name); err != nil {
-		return expr.Null, err
-	}
 	return expr.ImplicitDefault(to.Type), nil
+}
+
+// lacksDefault is error 1364, or the warning, if a column that takes no NULL has no default. An ENUM has its first element.
+func (w *changer) lacksDefault(t *changedTable, a rel.Assignment) error {
+	c := &t.l.desc.Columns[a.Place]
+	if a.Value != nil || c.Nullable || c.AutoIncrement || c.Generated != "" || t.q.columns[a.Place].Type.Name == expr.EnumType {
+		return nil
+	}
+	return w.env.StrictOrWarn(1364, "HY000", "Field '%s' doesn't have a default value", c.Name)
+}
+
+// lackDefaults is lacksDefault for all assignments of DEFAULT.
+func (w *changer) lackDefaults(t *changedTable, list []rel.Assignment) error {
+	for _, a := range list {
+		if a.Default {
+			if err := w.lacksDefault(t, a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // datum is a value of a column's type as it is kept.
@@ -429,6 +571,10 @@ func (w *changer) ignored(err error) error {
 		code, message = int(own.Code), own.Message
 	case errors.As(err, &client):
 		code, message = client.Num, client.Message
+	case sql.ErrForeignKeyChildViolation.Is(err):
+		code, message = 1452, text(err, w.s.transaction())
+	case sql.ErrForeignKeyParentViolation.Is(err):
+		code, message = 1451, text(err, w.s.transaction())
 	default:
 		text, ok := uniqueKeyText(err)
 		if !ok {
@@ -449,8 +595,11 @@ var ignorable = map[int]bool{1022: true, 1048: true, 1062: true, 1242: true, 126
 
 // complete looks up what the end of the statement decides: keys that rows were moved to.
 func (w *changer) complete() error {
-	for _, t := range w.targets {
-		if err := t.e.flush(w.ctx); err != nil {
+	if err := w.s.stmt.checkParents(w.ctx); err != nil {
+		return err
+	}
+	for _, e := range w.s.stmt.editors { // those of rows that foreign keys have led to as well
+		if err := e.flush(w.ctx); err != nil {
 			return err
 		}
 	}

@@ -55,6 +55,8 @@ type execution struct {
 	described *rel.Query                   // how the result was described, if not by schema
 	own       *ownStatement                // that the parser does not know; nil: it is none
 	behind    bool                         // the statement is that of an EXECUTE, behind which the text goes on
+	// foreignKeys are those of the tables that the statement changes, by table.
+	foreignKeys map[uint64]*foreignKeys
 }
 
 // run executes the first statement of the request and returns the rest of the text.
@@ -318,6 +320,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		x.s.stmt.trigger = x.own.trigger
 	}
 	x.s.stmt.explainJSON = x.own != nil && x.own.json
+	x.s.stmt.ignores = ignores(stmt)
 	x.s.stmt.ids.inserts(stmt)
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	if x.s.stmt.locks = x.lockPlan(sc, stmt, bindings); x.kind == writing {
@@ -330,6 +333,12 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	}
 	if x.kind == changingCatalog {
 		if err := x.lockCatalog(sc); err != nil {
+			return err
+		}
+		if s, is := createsLike(stmt); is {
+			return x.attemptLike(sc, s)
+		}
+		if stmt, err = x.noteTables(sc, stmt); err != nil {
 			return err
 		}
 	}

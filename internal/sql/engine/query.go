@@ -189,7 +189,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 	}
 	switch {
 	case x.explains != noExplain:
-		err = x.explain(sc, q)
+		err = x.explain(sc, q, nil)
 	case x.gives != nil:
 		err = x.executeQuery(sc, q, nil, x.gives(q))
 	case x.into != nil:

@@ -33,7 +33,10 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	}
 	defer sc.ProcessList.EndQuery(sc)
 	s := x.s
-	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: writing, deferred: true, locks: locks, scanLocks: scanLocks(sc), flags: &sql.QueryFlags{}, by: x}
+	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: writing, deferred: !reacts(stmt), locks: locks, scanLocks: scanLocks(sc),
+		flags: &sql.QueryFlags{}, by: x}
+	s.stmt.ids.inserts(stmt)
+	s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
 	}
@@ -64,7 +67,7 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	}
 	switch {
 	case x.explains != noExplain:
-		err = x.explain(sc, c.Query)
+		err = x.explain(sc, c.Query, c)
 	default:
 		x.schema = types.OkResultSchema
 		err = x.change(sc, c)
@@ -100,10 +103,21 @@ func (x *execution) planChange(sc *sql.Context, stmt sqlparser.Statement, h *que
 	if err := optimize.Change(c, h.env, optimize.Options{}); err != nil {
 		return nil, warned, err
 	}
-	if failed := h.env.Failed(); failed != nil {
-		err = failed
+	return c, warned, strictly(h.env, nil)
+}
+
+// constants evaluates the conditions that read no row: what strict mode makes an error of is one, though there may be no rows.
+func constants(c *rel.Change, env *expr.Env) error {
+	for _, n := range c.Constants {
+		v, err := n.Eval(env)
+		if err != nil {
+			return err
+		}
+		if _, _, err := expr.Truth(env, v); err != nil {
+			return err
+		}
 	}
-	return c, warned, err
+	return strictly(env, nil)
 }
 
 // ownChange finds out whether the rows of the tables can be changed here; else the error wraps bind.ErrUnsupported.
@@ -112,7 +126,18 @@ func (x *execution) ownChange(sc *sql.Context, c *rel.Change) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range c.Targets {
+	targets := c.Targets
+	if c.Insert != nil {
+		targets = []*rel.Target{c.Insert.Into}
+	}
+	own := map[uint64]bool{}
+	for _, t := range targets {
+		if q, ok := t.Table.(*queryTable); ok {
+			own[q.t.l.desc.ID] = true
+		}
+	}
+	x.foreignKeys = map[uint64]*foreignKeys{}
+	for _, t := range targets {
 		q, ok := t.Table.(*queryTable)
 		if !ok {
 			return fmt.Errorf("%w: rows of table %s", bind.ErrUnsupported, t.Table.Name())
@@ -122,8 +147,8 @@ func (x *execution) ownChange(sc *sql.Context, c *rel.Change) error {
 		if triggersOf(db, q.t.l.desc.Name) {
 			return fmt.Errorf("%w: triggers of table %s", bind.ErrUnsupported, t.Table.Name())
 		}
-		if len(q.t.l.desc.ForeignKeys) > 0 || len(s.snap.References(db.Name, q.t.l.desc.Name)) > 0 {
-			return fmt.Errorf("%w: foreign keys of table %s", bind.ErrUnsupported, t.Table.Name())
+		if x.foreignKeys[q.t.l.desc.ID], err = x.s.foreignKeysOf(sc, x.h.e, q.t.l, own); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -142,12 +167,18 @@ func (x *execution) change(sc *sql.Context, c *rel.Change) (err error) {
 	if err := run.Open(); err != nil {
 		return err
 	}
-	w, err := newChanger(sc, x.s, c, env, run)
+	if c.Ignore {
+		x.s.stmt.deferred = false
+	}
+	if err := constants(c, env); err != nil {
+		return err
+	}
+	w, err := newChanger(sc, x.s, c, env, run, x.foreignKeys)
 	if err != nil {
 		return err
 	}
-	if c.Ignore {
-		x.s.stmt.deferred = false
+	if c.Insert != nil {
+		return x.insert(w)
 	}
 	if err := w.changeAll(); err != nil {
 		return err

@@ -113,7 +113,7 @@ type hostCall struct {
 }
 
 var (
-	_ rel.Parent    = (*hostCall)(nil)
+	_ rel.Named     = (*hostCall)(nil)
 	_ expr.Constant = (*hostCall)(nil)
 )
 
@@ -189,6 +189,9 @@ func (c *hostCall) Constant() bool {
 
 // Volatile reports that the function gives another value each time, or does something.
 func (c *hostCall) Volatile() bool { return c.volatile }
+
+// FunctionName implements rel.Named.
+func (c *hostCall) FunctionName() string { return c.name }
 
 // Args implements rel.Parent.
 func (c *hostCall) Args() []expr.Node {

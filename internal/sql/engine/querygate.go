@@ -28,7 +28,7 @@ func leftToOrdinary(stmt sqlparser.SQLNode) (left bool) {
 // changes reports whether a statement changes rows in a way that our own packages know.
 func changes(stmt sqlparser.Statement) bool {
 	switch stmt.(type) {
-	case *sqlparser.Update, *sqlparser.Delete:
+	case *sqlparser.Update, *sqlparser.Delete, *sqlparser.Insert:
 		return true
 	}
 	return false

@@ -87,7 +87,7 @@ func (h *queryHost) Relation(database, name string) (bind.Relation, error) {
 		h.tables = append(h.tables, own.l.desc.ID)
 		q.locked = h.s.stmt.lockFor(own, false).Mode != kv.NoLock
 		q.virtual, err = h.virtualOf(db.Name(), own.l)
-		return bind.Relation{Table: q}, err
+		return bind.Relation{Table: q, Generated: q.q.indexed}, err
 	}
 	if c, ok := t.(sql.CatalogTable); ok {
 		t = c.AssignCatalog(h.s.e.gms.Analyzer.Catalog)

@@ -33,7 +33,7 @@ func beginsQuery(q string) bool {
 // beginsChange reports whether a text begins as a statement that changes rows does.
 func beginsChange(q string) bool {
 	switch w := firstWord(q); strings.ToLower(w.text(q)) {
-	case "update", "delete":
+	case "update", "delete", "insert", "replace":
 		return true
 	}
 	return false
@@ -52,6 +52,9 @@ func beginsChange(q string) bool {
 func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Statement, rest string, err error) {
 	marked, literals := markLiterals(query, o.AnsiQuotes)
 	text := querySyntax(marked, o.AnsiQuotes)
+	if es := changeSyntax(text.out); len(es) > 0 {
+		text = text.and(es...)
+	}
 	parse := func(t string) (sqlparser.Statement, string, error) {
 		s, _, rest, err := sql.DefaultMySQLParser.ParseWithOptions(context.Background(), t, ';', true, o)
 		return s, rest, err
@@ -88,6 +91,7 @@ func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Stateme
 	if err != nil || stmt == nil {
 		return nil, "", err
 	}
+	nameDeleted(stmt)
 	if len(text.edits) > 0 || literals {
 		restoreText(stmt, query, text)
 	}

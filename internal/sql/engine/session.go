@@ -67,6 +67,16 @@ func (e *Engine) makeSession(addr string, client sql.Client, id uint32) *Session
 	return &Session{BaseSession: sql.NewBaseSessionWithClientServer(addr, client, id), e: e, stmt: &statement{}}
 }
 
+// twinIndex is the code of a warning that go-mysql-server gives wrongly (warnOfTwin).
+const twinIndex = 1831
+
+// Warn implements sql.Session.
+func (s *Session) Warn(w *sql.Warning) {
+	if w.Code != twinIndex {
+		s.BaseSession.Warn(w)
+	}
+}
+
 // sessionOf returns the session of a context. Only contexts that the engine makes for itself have none.
 func sessionOf(ctx *sql.Context) (*Session, error) {
 	if s, ok := ctx.Session.(*Session); ok {

@@ -41,6 +41,8 @@ type statement struct {
 	env       *expr.Env    // see environment
 	envOf     *sql.Context // for which env was made
 
+	ignores     bool            // INSERT IGNORE, UPDATE IGNORE
+	tables      *tableNotes     // what a change of tables says that go-mysql-server does not pass on
 	unnamed     map[string]bool // columns that ALTER TABLE makes UNIQUE; the index has no name of its own (unnamedIndexes)
 	flags       *sql.QueryFlags // what go-mysql-server has found out about the statement
 	explainJSON bool            // EXPLAIN FORMAT=JSON

@@ -14,12 +14,16 @@ func Change(c *rel.Change, env *expr.Env, o Options) error {
 	top := &rel.Project{Child: q.Root}
 	var slots []*expr.Node
 	c.EachExpr(func(slot *expr.Node) {
+		if c.Insert != nil && !reading(*slot) {
+			return // evaluated once
+		}
 		slots = append(slots, slot)
 		id := q.Meta.Add(rel.Column{Type: (*slot).Type(), Nullable: true})
 		top.Exprs, top.Cols = append(top.Exprs, *slot), append(top.Cols, id)
 		q.Out = append(q.Out, rel.Output{Col: id})
 	})
 	rows := len(q.Out) - len(slots)
+	c.Reads = nil
 	if len(slots) == 0 {
 		return Optimize(q, env, o)
 	}
@@ -28,7 +32,7 @@ func Change(c *rel.Change, env *expr.Env, o Options) error {
 		return err
 	}
 	if isEmpty(q.Root) { // nothing is found, so nothing else is evaluated
-		q.Out, c.Reads = q.Out[:rows], nil
+		q.Out = q.Out[:rows]
 		return nil
 	}
 	if q.Root != rel.Node(top) || len(top.Exprs) != len(slots) {
@@ -40,7 +44,6 @@ func Change(c *rel.Change, env *expr.Env, o Options) error {
 		rel.CollectCols(reads, *slot)
 	}
 	q.Root, q.Out = top.Child, q.Out[:rows]
-	c.Reads = nil
 	for _, id := range top.Child.Columns() {
 		if reads[id] {
 			c.Reads = append(c.Reads, id)
@@ -48,4 +51,16 @@ func Change(c *rel.Change, env *expr.Env, o Options) error {
 		}
 	}
 	return nil
+}
+
+// reading reports whether an expression reads columns, or has a subquery.
+func reading(n expr.Node) (yes bool) {
+	rel.Walk(n, func(n expr.Node) bool {
+		switch n.(type) {
+		case *rel.Col, *rel.Subquery:
+			yes = true
+		}
+		return !yes
+	})
+	return yes
 }
