@@ -114,7 +114,7 @@ func (c *changed) insertedColumns(names sqlparser.Columns) (out []int, err error
 		return out, nil
 	}
 	for _, n := range names {
-		at := slices.IndexFunc(cols, func(col rel.TableColumn) bool { return sameName(col.Name, n.String()) })
+		at := slices.IndexFunc(cols, func(col rel.TableColumn) bool { return !col.System && sameName(col.Name, n.String()) })
 		if at < 0 {
 			return nil, expr.Errorf(1054, "42S22", "Unknown column '%s' in 'field list'", n.String())
 		}
