@@ -419,7 +419,7 @@ func (b *binder) text(n expr.Node) string {
 // quotedName is how errors call a column in an expression.
 func (b *binder) quotedName(id rel.ColID) string {
 	if n, ok := b.names[id]; ok {
-		return n
+		return n.quoted()
 	}
 	c := &b.meta.Columns[id]
 	if o := c.Origin; o != nil {

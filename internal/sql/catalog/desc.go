@@ -54,8 +54,10 @@ type Trigger struct {
 	SQLMode string `json:"sql_mode,omitempty"`
 }
 
-// Procedure is kept as its statement.
+// Procedure is a procedure or a function, kept as its statement.
 type Procedure struct {
+	Function bool   `json:"function,omitempty"`
+	Definer  string `json:"definer,omitempty"` // user@host
 	Name     string `json:"name"`
 	Create   string `json:"create"`
 	Created  int64  `json:"created"` // ns since the Unix epoch

@@ -21,16 +21,15 @@ type database struct {
 }
 
 var (
-	_ sql.Database                = (*database)(nil)
-	_ sql.TableCreator            = (*database)(nil)
-	_ sql.IndexedTableCreator     = (*database)(nil)
-	_ sql.TableDropper            = (*database)(nil)
-	_ sql.TableRenamer            = (*database)(nil)
-	_ sql.CollatedDatabase        = (*database)(nil)
-	_ sql.ViewDatabase            = (*database)(nil)
-	_ sql.TriggerDatabase         = (*database)(nil)
-	_ sql.StoredProcedureDatabase = (*database)(nil)
-	_ sql.IndexNameGenerator      = (*database)(nil)
+	_ sql.Database            = (*database)(nil)
+	_ sql.TableCreator        = (*database)(nil)
+	_ sql.IndexedTableCreator = (*database)(nil)
+	_ sql.TableDropper        = (*database)(nil)
+	_ sql.TableRenamer        = (*database)(nil)
+	_ sql.CollatedDatabase    = (*database)(nil)
+	_ sql.ViewDatabase        = (*database)(nil)
+	_ sql.TriggerDatabase     = (*database)(nil)
+	_ sql.IndexNameGenerator  = (*database)(nil)
 )
 
 // Name implements sql.Nameable.

@@ -42,6 +42,20 @@ func newInformationSchema() sql.Database {
 	stats := information_schema.NewDefaultStats()
 	stats.Reader = statistics
 	information_schema.NewInformationSchemaTablesToAdd[information_schema.StatisticsTableName] = stats
+	for name, rows := range map[string]func(*sql.Context) ([]sql.Row, error){
+		information_schema.RoutinesTableName: routineRows, information_schema.ParametersTableName: parameterRows,
+		information_schema.TriggersTableName: triggerRowsShown,
+	} {
+		t, ok, err := information_schema.NewInformationSchemaDatabase().GetTableInsensitive(sql.NewEmptyContext(), name)
+		if err != nil || !ok {
+			continue
+		}
+		information_schema.NewInformationSchemaTablesToAdd[name] = &information_schema.InformationSchemaTable{TableName: name,
+			TableSchema: t.Schema(sql.NewEmptyContext()), Reader: func(ctx *sql.Context, _ sql.Catalog) (sql.RowIter, error) {
+				all, err := rows(ctx)
+				return sql.RowsToRowIter(all...), err
+			}}
+	}
 	return information_schema.NewInformationSchemaDatabase()
 }
 

@@ -46,6 +46,18 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 			args[i] = c
 		}
 	}
+	if strings.Contains(name, ".") || !builtInNames()[name] {
+		prog, err := h.s.functionNamed(h.ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if prog != nil && len(args) != len(prog.Params) {
+			return nil, errFunctionArguments(prog, len(args))
+		}
+		if prog != nil {
+			return &routineCall{ctx: h.ctx, s: h.s, prog: prog, text: text, args: args}, nil
+		}
+	}
 	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
 	if !ok {
 		return nil, nil

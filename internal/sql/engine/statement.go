@@ -49,6 +49,8 @@ type statement struct {
 	source      *insertedQuery  // of INSERT ... SELECT, if our own packages execute it
 	tookFile    bool            // the client has sent the file of LOAD DATA LOCAL: it is not asked for it again
 	counts      changeCounts
+	by          *execution // which executes it
+	trigger     string     // CREATE TRIGGER as it is written
 }
 
 // rememberRowID notes under which row id a row of a keyless table was read: an update or a delete names the row by its
