@@ -17,8 +17,8 @@ type binder struct {
 	// null says of each column, by id, whether it may be NULL where the query that is being bound reads it: in the column itself,
 	// or because an outer join or ROLLUP has made it so.
 	null []bool
-	// names are how errors call the columns of derived tables: `alias`.`column`.
-	names map[rel.ColID]string
+	// names are how the columns of derived tables are called.
+	names map[rel.ColID]derivedName
 	// agg is the aggregate whose arguments are being bound, nil: none.
 	agg *aggregateCall
 	// anyValue: the arguments of ANY_VALUE() are being bound, which ONLY_FULL_GROUP_BY leaves alone.
@@ -89,7 +89,7 @@ func Bind(h Host, stmt sqlparser.SelectStatement) (*rel.Query, error) {
 	}
 	out := &rel.Query{Meta: b.meta, Root: q.plan, FoundRows: q.foundRows}
 	for _, c := range q.cols {
-		out.Out = append(out.Out, rel.Output{Name: c.name, Col: c.id, Nullable: b.mayBeNull(c.id)})
+		out.Out = append(out.Out, rel.Output{Name: c.name, Col: c.id, Nullable: b.mayBeNull(c.id), From: b.told(c, q.plan)})
 	}
 	if err := b.finish(out); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (b *binder) mayBeNull(id rel.ColID) bool { return int(id) < len(b.null) && 
 func (b *binder) ref(id rel.ColID) *rel.Col {
 	c := b.meta.Ref(id)
 	if n, ok := b.names[id]; ok {
-		c.Name = n
+		c.Name = n.quoted()
 	}
 	return c
 }

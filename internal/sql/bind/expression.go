@@ -171,7 +171,7 @@ func (b *binder) callOf(name string, extra any, s *scope, args ...sqlparser.Expr
 // there.
 func (b *binder) knownNull(n expr.Node) expr.Node {
 	c, ok := n.(*expr.Call)
-	if !ok || c.Name != "is null" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || isVolatile(c) {
+	if !ok || c.Name != "is null" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
 		return n
 	}
 	return &expr.Lit{V: expr.Bool(c.Name == "is not null"), T: expr.TBool}
@@ -286,7 +286,7 @@ func (b *binder) unary(e *sqlparser.UnaryExpr, s *scope) (expr.Node, error) {
 	case sqlparser.UPlusStr:
 		return b.expression(e.Expr, s)
 	case sqlparser.UMinusStr:
-		if v, ok := e.Expr.(*sqlparser.SQLVal); ok {
+		if v, ok := inParens(e.Expr).(*sqlparser.SQLVal); ok { // MySQL keeps -1 as -(1)
 			if n, err := b.negative(v); n != nil || err != nil {
 				return b.rolledUp(n, s), err
 			}
@@ -419,7 +419,7 @@ func (b *binder) text(n expr.Node) string {
 // quotedName is how errors call a column in an expression.
 func (b *binder) quotedName(id rel.ColID) string {
 	if n, ok := b.names[id]; ok {
-		return n
+		return n.quoted()
 	}
 	c := &b.meta.Columns[id]
 	if o := c.Origin; o != nil {

@@ -48,7 +48,11 @@ func (b *binder) function(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) {
 		return b.windowCall(e, s)
 	}
 	if !e.Qualifier.IsEmpty() {
-		return nil, unsupported("functions of a database")
+		args, err := plainArgs(e.Exprs)
+		if err != nil {
+			return nil, err
+		}
+		return b.hostCall(e.Qualifier.String()+"."+name, s, args...)
 	}
 	if isAggregate(name) {
 		return b.aggregate(&aggregateFunc{name: name, args: e.Exprs, distinct: e.Distinct, text: func() string { return sqlparser.String(e) }}, s)
@@ -167,7 +171,7 @@ func (b *binder) hostNode(name string, args []expr.Node) (expr.Node, error) {
 }
 
 func (b *binder) unknownFunction(name string) error {
-	if b.database != "" {
+	if b.database != "" && !strings.Contains(name, ".") {
 		name = b.database + "." + name
 	}
 	return expr.Errorf(1305, "42000", "FUNCTION %s does not exist", name)
@@ -247,11 +251,19 @@ func (b *binder) convert(e *sqlparser.ConvertExpr, s *scope) (expr.Node, error) 
 	if err != nil {
 		return nil, err
 	}
-	n, err := b.call("cast", t, arg)
-	if err != nil || e.Type.Charset == "" {
-		return n, err
+	if e.Type.Charset == "" {
+		return b.call("cast", t, arg)
 	}
 	id, err := b.h.CharacterSet(strings.ToLower(e.Type.Charset))
+	switch {
+	case err != nil:
+		return nil, err
+	case id == expr.BinaryCollation: // as CAST AS BINARY is kept
+		return b.call("cast", expr.TBytes(t.Length), arg)
+	case id == t.Collation:
+		return b.call("cast", t, arg)
+	}
+	n, err := b.call("cast", t, arg)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,9 @@ type ChangeHost interface {
 // Relation is what a name in FROM stands for: one of the two.
 type Relation struct {
 	Table rel.Table
-	View  *View
+	// Generated are the expressions of indexed columns of the table, by the columns' places. nil: there are none.
+	Generated map[int]sqlparser.Expr
+	View      *View
 }
 
 // View is a view: its query, bound in the database that it belongs to.

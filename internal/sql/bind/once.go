@@ -36,6 +36,9 @@ func (o *once) Args() []expr.Node { return []expr.Node{o.node} }
 // SetArg implements rel.Parent.
 func (o *once) SetArg(_ int, n expr.Node) { o.node, o.env = n, nil }
 
+// Unwrap implements rel.Wrapper.
+func (o *once) Unwrap() expr.Node { return o.node }
+
 // withoutOnce is the expression itself.
 func withoutOnce(n expr.Node) expr.Node {
 	if o, ok := n.(*once); ok {

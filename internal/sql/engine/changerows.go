@@ -213,6 +213,9 @@ func (w *changer) moves(t *changedTable, s *rel.Scan) bool {
 			if p.at >= len(t.New) { // the row id
 				continue
 			}
+			if !w.c.Delete && isPart(&t.l.desc.Columns[p.at]) { // whatever its expression reads
+				return true
+			}
 			for _, list := range [][]rel.Assignment{t.Sets, t.OnUpdate, t.Generated} {
 				if slices.ContainsFunc(list, func(a rel.Assignment) bool { return a.Place == p.at }) {
 					return true

@@ -52,10 +52,14 @@ func (l *layout) tableRules() (*bind.TableRules, error) {
 	r := &bind.TableRules{Kept: l.stored}
 	for i := range l.desc.Columns {
 		c := &l.desc.Columns[i]
+		generated := c.Generated
+		if isPart(c) { // the editor calculates it
+			generated = ""
+		}
 		for _, e := range []struct {
 			text string
 			list *[]sqlparser.Expr
-		}{{c.Default, &r.Defaults}, {c.OnUpdate, &r.OnUpdate}, {c.Generated, &r.Generated}} {
+		}{{c.Default, &r.Defaults}, {c.OnUpdate, &r.OnUpdate}, {generated, &r.Generated}} {
 			parsed, err := parseRule(e.text)
 			if err != nil {
 				return nil, fmt.Errorf("%w: column %s of table %s: %v", bind.ErrUnsupported, c.Name, l.desc.Name, err)

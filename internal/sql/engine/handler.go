@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -131,6 +132,9 @@ func (h *handler) describe(sc *sql.Context, s *Session, query string) ([]*queryp
 	if s.settings(sc).noBackslash {
 		query = doubleBackslashes(query)
 	}
+	if done, err := s.prepareCall(sc, query); done {
+		return nil, err // the columns are told with each of its results
+	}
 	if fields, ok, err := h.prepareQuery(sc, s, query); ok {
 		return fields, err
 	}
@@ -216,6 +220,7 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	var x *execution
 	done := false
 	if s != nil {
+		s.active = nil
 		if err := s.locksLapsed(); err != nil {
 			return "", err
 		}
@@ -295,6 +300,9 @@ func rewrite(query string) string {
 		return "SELECT * FROM longitude.clock"
 	}
 	query = plainComments(query)
+	if q := cmp.Or(statusOfRoutines(query), shownTriggers(query)); q != "" {
+		return q
+	}
 	query = modeAndSnapshot.ReplaceAllString(query, "$1$2$3")
 	query = localMode.ReplaceAllString(query, "${1}session$2")
 	return forShare(keepLikeEscapes(query), false)
@@ -307,7 +315,7 @@ func (x *execution) parse(sc *sql.Context, r *request) (stmt sqlparser.Statement
 		r.query = doubleBackslashes(r.query)
 	}
 	r.query = rewrite(r.query)
-	if prepared, ok := x.s.GetPreparedQuery(sql.RemoveSpaceAndDelimiter(r.query, ';')); ok && !r.multi {
+	if prepared, ok := x.s.GetPreparedQuery(sql.RemoveSpaceAndDelimiter(r.query, ';')); ok && !r.multi && x.program == nil {
 		x.h.e.reshape(sc, prepared)
 		return prepared, ""
 	}
@@ -347,6 +355,9 @@ func (x *execution) parse(sc *sql.Context, r *request) (stmt sqlparser.Statement
 	}
 	if plain {
 		rest = halveBackslashes(rest)
+	}
+	if err == nil && x.program != nil {
+		stmt, err = x.program.literalize(stmt)
 	}
 	if err != nil {
 		return nil, rest

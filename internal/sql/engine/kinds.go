@@ -87,6 +87,17 @@ func reacts(s sqlparser.Statement) bool {
 	return true
 }
 
+// ignores reports whether a statement takes what does not fit for a warning.
+func ignores(s sqlparser.Statement) bool {
+	switch s := s.(type) {
+	case *sqlparser.Insert:
+		return s.Ignore != ""
+	case *sqlparser.Update:
+		return s.Ignore != ""
+	}
+	return false
+}
+
 // managesAccounts reports whether a statement is about users, roles or privileges.
 func managesAccounts(s sqlparser.Statement) bool {
 	switch s := s.(type) {

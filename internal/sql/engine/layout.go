@@ -33,6 +33,7 @@ type layout struct {
 	rules   atomic.Pointer[bind.TableRules] // see tableRules
 	// virtualIndex: an index contains a virtual column. The engine does not always know the value that it had.
 	virtualIndex bool
+	hasParts     bool // it has columns that hold expressions of functional indexes
 }
 
 // indexLayout is how the entries of one index are encoded.
@@ -69,6 +70,9 @@ func newLayout(database string, t *catalog.Table) (*layout, error) {
 			Hidden: c.Hidden, HiddenSystem: c.HiddenSystem, Comment: c.Comment, Source: t.Name, DatabaseSource: database,
 			Default: unresolved(c.Default), Generated: unresolved(c.Generated), OnUpdate: unresolved(c.OnUpdate)}
 		col.Extra = extraText(c)
+		if isPart(c) { // calculated by the editor
+			col.Generated, col.Nullable, l.hasParts = unresolved("(NULL)"), true, true
+		}
 		if c.AutoIncrement {
 			l.autoInc = i
 		}

@@ -28,7 +28,7 @@ type preparedText struct {
 func init() {
 	ownVerbs["prepare"] = prepareStatement
 	ownVerbs["deallocate"] = deallocateStatement
-	ownVerbs["drop"] = deallocateStatement
+	ownVerbs["drop"] = dropRoutine
 }
 
 // unprepared are the statements that PREPARE refuses with error 1295, by their first words.

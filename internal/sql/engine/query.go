@@ -65,6 +65,9 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	whole := r.query
 	r.query = query
 	parsed, remainder, err := parseQuery(r.query, sql.LoadSqlMode(sc).ParserOptions())
+	if err == nil {
+		parsed, err = x.program.localize(parsed)
+	}
 	stmt, isQuery := parsed.(sqlparser.SelectStatement)
 	change := !isQuery && changes(parsed)
 	var into *sqlparser.Into
@@ -114,7 +117,7 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 		stop = x.s.running.stopAfter(limit)
 	}
 	withoutClauses(parsed)
-	if isQuery {
+	if isQuery && x.program == nil {
 		limitSelect(stmt, k.selectLimit)
 	}
 	err = x.repeat(sc, func() error {
@@ -156,8 +159,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 	defer sc.ProcessList.EndQuery(sc)
 	s := x.s
 	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: reading, deferred: true, asOf: x.asOf, locks: locks,
-		flags: &sql.QueryFlags{}}
-	s.calls = nil
+		flags: &sql.QueryFlags{}, by: x}
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
 	}
@@ -166,7 +168,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 		return err
 	}
 	s.latest = t
-	q, warned, err := x.plan(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings})
+	q, warned, err := x.plan(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings, program: x.program})
 	if errors.Is(err, bind.ErrUnsupported) {
 		x.h.e.log.Debug("a query is left to go-mysql-server", "why", err, "query", x.query)
 		return errOrdinary
@@ -188,6 +190,8 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 	switch {
 	case x.explains != noExplain:
 		err = x.explain(sc, q, nil)
+	case x.gives != nil:
+		err = x.executeQuery(sc, q, nil, x.gives(q))
 	case x.into != nil:
 		err = x.selectInto(sc, q)
 	case x.discards:

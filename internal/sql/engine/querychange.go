@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -32,10 +33,10 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	}
 	defer sc.ProcessList.EndQuery(sc)
 	s := x.s
-	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: writing, deferred: !reacts(stmt), locks: locks, scanLocks: scanLocks(sc), flags: &sql.QueryFlags{}}
+	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: writing, deferred: !reacts(stmt), locks: locks, scanLocks: scanLocks(sc),
+		flags: &sql.QueryFlags{}, by: x}
 	s.stmt.ids.inserts(stmt)
 	s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
-	s.calls = nil
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
 	}
@@ -47,7 +48,7 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	if t.readOnly && x.explains == noExplain {
 		return sql.ErrReadOnlyTransaction.New()
 	}
-	c, warned, err := x.planChange(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings})
+	c, warned, err := x.planChange(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings, program: x.program})
 	if errors.Is(err, bind.ErrUnsupported) {
 		x.h.e.log.Debug("a statement is left to go-mysql-server", "why", err, "query", x.query)
 		return errOrdinary
@@ -57,7 +58,7 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	if err != nil {
 		return clientSide(err)
 	}
-	for _, w := range warned {
+	for _, w := range append(slices.Clip(x.hinted), warned...) {
 		s.Warn(w)
 	}
 	if t := s.transaction(); t != nil && t.edit == nil {
@@ -91,6 +92,7 @@ func (x *execution) planChange(sc *sql.Context, stmt sqlparser.Statement, h *que
 	h.env.Warn = func(code uint16, message string) {
 		warned = append(warned, &sql.Warning{Level: "Warning", Code: int(code), Message: message})
 	}
+	h.assigning = assignedVariables(h.env, x.query, stmt)
 	if c, err = bind.BindChange(h, stmt); err != nil {
 		return nil, warned, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 
 	"github.com/longitude-db/longitude/internal/kv"
@@ -249,5 +250,17 @@ func (t *hostTable) rows(ctx *sql.Context, e *Engine) (sql.RowIter, error) {
 	if n, err = e.gms.Analyzer.Analyze(ctx, n, nil, flags); err != nil {
 		return nil, err
 	}
-	return e.gms.Analyzer.ExecBuilder.Build(ctx, n, nil)
+	it, err := e.gms.Analyzer.ExecBuilder.Build(ctx, n, nil)
+	if err != nil || !strings.EqualFold(t.t.Name(), information_schema.CheckConstraintsTableName) {
+		return it, err
+	}
+	return eachRow(ctx, it, func(row sql.Row) error {
+		if text, ok := row[checkClause].(string); ok {
+			row[checkClause] = schemaText(text)
+		}
+		return nil
+	})
 }
+
+// checkClause is the place of the expression in a row of information_schema.CHECK_CONSTRAINTS.
+const checkClause = 3

@@ -18,6 +18,7 @@ import (
 //     former loses conditions of inner joins that stand behind outer ones (joins.go).
 //   - applyDefaultSelectLimit limits also INSERT ... SELECT and the statements of procedures. It is left away (limitedSelect).
 //   - applyHashIn compares the members of IN lists by hash, and texts by their bytes. It is left away.
+//   - validateNoHiddenSystemColumns refuses the columns that functional indexes are made of (tableddl.go). It is left away.
 func (e *Engine) addRules() {
 	for _, b := range e.gms.Analyzer.Batches {
 		for i, r := range b.Rules {
@@ -37,6 +38,8 @@ func (e *Engine) addRules() {
 			case "applyIndexesFromOuterScope":
 				b.Rules[i].Apply = fencing(r.Apply)
 			case "applyHashIn", "applyDefaultSelectLimit":
+				b.Rules[i].Apply = unchanged
+			case "validateNoHiddenSystemColumns":
 				b.Rules[i].Apply = unchanged
 			}
 		}

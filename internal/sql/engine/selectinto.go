@@ -44,9 +44,9 @@ func (x *execution) selectInto(sc *sql.Context, q *rel.Query) error {
 	if len(x.into.Variables) != len(q.Out) {
 		return mysql.NewSQLError(1222, "21000", "The used SELECT statements have a different number of columns")
 	}
-	to := &intoVariables{sc: sc, q: q, into: x.into}
+	to := &intoVariables{sc: sc, q: q, into: x.into, program: x.program}
 	for _, v := range x.into.Variables {
-		if !strings.HasPrefix(v.String(), "@") {
+		if x.program.variable(v.String()) == nil && !strings.HasPrefix(v.String(), "@") {
 			return mysql.NewSQLError(1327, "42000", "Undeclared variable: %s", v.String())
 		}
 	}
@@ -62,10 +62,11 @@ func (x *execution) selectInto(sc *sql.Context, q *rel.Query) error {
 
 // intoVariables takes the one row of SELECT ... INTO. The variables have its values even if a second one follows, which is an error.
 type intoVariables struct {
-	sc   *sql.Context
-	q    *rel.Query
-	into *sqlparser.Into
-	rows int
+	sc      *sql.Context
+	q       *rel.Query
+	into    *sqlparser.Into
+	program *invocation // nil: the statement is the client's
+	rows    int
 }
 
 // send implements rowReceiver.
@@ -75,6 +76,12 @@ func (i *intoVariables) send(env *expr.Env, row []expr.Value) error {
 	}
 	for n, v := range i.into.Variables {
 		t := i.q.Meta.Columns[i.q.Out[n].Col].Type
+		if i.program != nil {
+			if err := i.program.give(v.String(), row[n], t); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := setUserVariable(i.sc, env, strings.TrimPrefix(v.String(), "@"), row[n], t); err != nil {
 			return err
 		}

@@ -138,7 +138,10 @@ func (q *subquery) run(env *expr.Env) (v expr.Value, err error) {
 	case rel.Scalar:
 		var found bool
 		if found, err = q.single(); found {
-			v = q.right[0].From(expr.Silent)
+			if v = q.right[0]; v.Kind() == expr.KindEnum || v.Kind() == expr.KindSet {
+				v = expr.Text(v.RawText())
+			}
+			v = v.From(expr.Silent)
 		}
 	case rel.Exists:
 		var ok bool

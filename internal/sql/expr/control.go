@@ -16,6 +16,7 @@ func init() {
 		&Func{Name: "coalesce", Min: 1, Max: -1, Resolve: resolveCoalesce},
 		&Func{Name: "nullif", Min: 2, Max: 2, Resolve: resolveNullif},
 		&Func{Name: "as", Min: 1, Max: 1, Resolve: resolveAs},
+		&Func{Name: "silent", Min: 1, Max: 1, Resolve: resolveSilent},
 		&Func{Name: "store as", Min: 1, Max: 1, Resolve: resolveAssign},
 		&Func{Name: "case", Min: 2, Max: -1, Resolve: resolveCase},
 	)
@@ -326,7 +327,6 @@ func resolveCoalesce(c *Call) (err error) {
 		return err
 	}
 	conv := convertTo(c.T)
-	silent := c.Name == "coalesce"
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		for _, a := range c.Args {
 			v, err := a.Eval(env)
@@ -334,10 +334,8 @@ func resolveCoalesce(c *Call) (err error) {
 				return Null, err
 			}
 			if !v.IsNull() {
-				if v, err = conv(env, v); silent {
-					v = v.From(Silent)
-				}
-				return v, err
+				v, err = conv(env, v)
+				return v.From(Silent), err
 			}
 		}
 		return Null, nil
@@ -465,6 +463,16 @@ func resolveAs(c *Call) error {
 	return nil
 }
 
+// resolveSilent makes a text give no warning if it is made a number: that of another table by which MySQL looks up a key.
+func resolveSilent(c *Call) error {
+	c.T = c.ArgType(0)
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		v, err := c.Args[0].Eval(env)
+		return v.From(Silent), err
+	}
+	return nil
+}
+
 // CopyTarget is a column that gets the value of another one.
 type CopyTarget struct{ Target }
 
@@ -483,13 +491,14 @@ func resolveAssign(c *Call) error {
 		if err != nil || v.IsNull() {
 			return Null, err
 		}
+		if copied && v.kind == KindText && target.Type.Kind() == KindText && target.Type.Length >= 0 &&
+			utf8.RuneCountInString(v.s) > target.Type.Length { // spaces at the end too
+			return Null, Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
+		}
 		storing := *env
 		storing.Change, storing.Ignore, storing.failed = true, false, nil
 		if v, err = Assign(&storing, v, &target); err == nil {
 			err = storing.Failed()
-		}
-		if failed, is := err.(*Error); is && copied && target.Type.Kind() == KindText && failed.Code == 1406 {
-			err = Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
 		}
 		return v, err
 	}

@@ -179,15 +179,19 @@ func (z *optimizer) againstConstants(c *expr.Call, within rel.Cols) expr.Node {
 	if column == nil || within != nil && !within[column.ID] {
 		return c
 	}
+	mixed := list && anyFn(c.Args[1:], func(a expr.Node) bool { return !expr.IsConst(a) || volatile(a) || !a.Type().IsString() })
 	args := slices.Clone(c.Args)
 	for i, a := range args {
 		if !expr.IsConst(a) || volatile(a) {
-			if list && i > 0 {
-				return c
+			continue
+		}
+		if mixed {
+			if _, ok := a.(*expr.Lit); !ok && a.Type().IsString() {
+				args[i] = z.silent(a)
 			}
 			continue
 		}
-		if list && !a.Type().IsString() || between && i > 0 && c.Args[0] != expr.Node(column) {
+		if between && i > 0 && c.Args[0] != expr.Node(column) {
 			return c
 		}
 		args[i] = z.comparable(c.Name, column, a)
@@ -197,7 +201,7 @@ func (z *optimizer) againstConstants(c *expr.Call, within rel.Cols) expr.Node {
 
 // comparable is a constant that a column is compared with.
 func (z *optimizer) comparable(operation string, column *rel.Col, constant expr.Node) expr.Node {
-	n := z.known(constant)
+	n := z.silent(constant)
 	how, err := expr.ComparisonOf(operation, column, n)
 	if err != nil || how.Class != expr.ClassFloat || !n.Type().IsString() || column.T.IsString() {
 		return n
@@ -222,6 +226,18 @@ func (z *optimizer) known(n expr.Node) expr.Node {
 		return n
 	}
 	return &expr.Lit{V: v, T: n.Type()}
+}
+
+// silent is known, of an expression whose value MySQL keeps: if it is a text, making it a number gives no warning. Literals are not kept.
+func (z *optimizer) silent(n expr.Node) expr.Node {
+	if _, ok := n.(*expr.Lit); ok {
+		return n
+	}
+	k := z.known(n)
+	if l, ok := k.(*expr.Lit); ok {
+		return &expr.Lit{V: l.V.From(expr.Silent), T: l.T}
+	}
+	return k
 }
 
 // failedWith keeps the first error of an evaluation, which is the statement's.

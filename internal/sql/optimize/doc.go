@@ -11,6 +11,7 @@
 //	O6  What an Access finds is a superset of what the conditions allow; the conditions stay in Scan.Filter or in Join.On.
 //
 // The phases of a plan, in order: expressions are simplified, common table expressions that are read once are put in their place,
-// conditions are pushed down (outer joins become inner ones there), subqueries become semi joins, inner joins are ordered, columns that no
-// operator reads are dropped; then ways to read tables and to join are chosen, from the leaves up, and sorts are saved.
+// conditions are pushed down (outer joins become inner ones there), subqueries become semi joins, generated columns are read in place of
+// their expressions, inner joins are ordered, columns that no operator reads are dropped; then ways to read tables and to join are chosen,
+// from the leaves up, and sorts are saved.
 package optimize

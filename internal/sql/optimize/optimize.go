@@ -7,7 +7,7 @@ import (
 
 // Options switches rules off, for tests and for finding out which rule is wrong. The zero Options has all rules.
 type Options struct {
-	NoSimplify, NoInline, NoPush, NoOuter, NoTransitive, NoSemi, NoOrder, NoPrune, NoAccess, NoJoinMethods, NoSort, NoLimit, NoDistinct, NoCount bool
+	NoSimplify, NoInline, NoPush, NoOuter, NoTransitive, NoSemi, NoOrder, NoPrune, NoAccess, NoJoinMethods, NoSort, NoLimit, NoDistinct, NoCount, NoGenerated bool
 }
 
 // Optimize changes the plans of a query in place: that of the query, of the subqueries in its expressions and of its common table
@@ -58,6 +58,9 @@ func (z *optimizer) plan(n rel.Node, out []rel.ColID, rows float64) rel.Node {
 	}
 	if !z.o.NoDistinct {
 		n = z.dropDistinct(n)
+	}
+	if !z.o.NoGenerated {
+		z.readGenerated(n)
 	}
 	if !z.o.NoOrder {
 		n = z.orderJoins(n)

@@ -25,6 +25,7 @@ func (z *optimizer) simplify(n rel.Node) rel.Node {
 	if z.compareConstants(n) {
 		n = z.reduce(n, keys)
 	}
+	z.lookedUp(n)
 	return n
 }
 
@@ -199,6 +200,9 @@ func (z *optimizer) fold(n expr.Node) expr.Node {
 	case *rel.Subquery:
 		for i, a := range n.Left {
 			n.Left[i] = z.fold(a)
+		}
+		if l := z.decided(n); l != nil {
+			return l
 		}
 		return n
 	case *expr.Call:
