@@ -38,6 +38,8 @@ type binder struct {
 	semijoins map[*rel.Subquery]bool
 	// storing is how many recursive queries there are around what is being bound.
 	storing int
+	// calls counts the calls that have been bound: an interrupted statement ends between two of them.
+	calls int
 	// hostCalls are the names of the functions that the host evaluates.
 	hostCalls map[expr.Node]string
 	// checks are made when all names have been bound: errors in names come first.

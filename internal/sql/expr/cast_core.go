@@ -147,6 +147,7 @@ func resolveCastBytes(c *Call, to Type) {
 		}
 	}
 	c.T = TBytes(known)
+	c.T.Coerc = Implicit
 	c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
 		s, err := ToText(env, v)
 		if err != nil {

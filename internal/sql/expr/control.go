@@ -32,7 +32,7 @@ func Union(operation string, ts ...Type) (Type, error) {
 	for _, t := range known[1:] {
 		same = same && t.Name == known[0].Name && t.Unsigned == known[0].Unsigned
 	}
-	var date, clock, number, float, decimal, json, text, other, binary, signed, unsigned bool
+	var date, clock, number, float, decimal, json, text, other, signed, unsigned bool
 	length, whole, scale, fsp := 0, 0, 0, 0
 	for _, t := range known {
 		if t.Length < 0 || length < 0 {
@@ -53,7 +53,6 @@ func Union(operation string, ts ...Type) (Type, error) {
 			other = true
 		case t.IsString():
 			text = true
-			binary = binary || t.Kind() == KindBytes
 		case t.IsNumber():
 			number = true
 			float = float || t.Kind() == KindFloat
@@ -91,23 +90,18 @@ func Union(operation string, ts ...Type) (Type, error) {
 	case same && len(known) == 1 && known[0].IsString():
 		return known[0], nil
 	}
-	if binary {
-		return TBytes(textLength(known)), nil
-	}
-	var texts []Type
-	for _, t := range known {
-		if t.IsString() || t.Kind() == KindJSON {
-			texts = append(texts, t)
-		}
-	}
-	if len(texts) == 0 {
-		return TText(textLength(known), DefaultCollation, Coercible), nil
+	texts := make([]Type, len(known))
+	for i, t := range known {
+		texts[i] = asTextType(t)
 	}
 	coll, coerc, err := aggregate(operation, texts...)
 	if err != nil {
 		return Type{}, err
 	}
-	return TText(textLength(known), coll, coerc), nil
+	if coerc == Numeric || coerc == Ignorable {
+		coll, coerc = DefaultCollation, Coercible
+	}
+	return stringType(textLength(known), coll, coerc), nil
 }
 
 func sameScale(ts []Type) bool {
@@ -228,6 +222,9 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 			return Decimal(rescale(d, t.Scale)), nil
 		case KindText:
 			s, err := ToText(env, v)
+			if err == nil && (v.kind == KindBytes || v.kind == KindBit) {
+				err = validText(s)
+			}
 			return Text(s), err
 		case KindBytes:
 			s, err := ToText(env, v)
@@ -249,6 +246,21 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 	}
 }
 
+// convertBranch is convertTo for IF and CASE, which keep the digits that a decimal has: IF(1, 1, 1.5) is 1, where COALESCE(1, 1.5) is 1.0.
+func convertBranch(t Type) func(*Env, Value) (Value, error) {
+	conv := convertTo(t)
+	if t.Kind() != KindDecimal {
+		return conv
+	}
+	return func(env *Env, v Value) (Value, error) {
+		if v.IsNull() || v.kind == KindDecimal {
+			return v, nil
+		}
+		d, err := ToDecimal(env, v)
+		return Decimal(d), err
+	}
+}
+
 // branchTruth is the condition of IF and CASE WHEN: of a JSON document its number decides, false and null being 0; elsewhere a document is
 // compared with the document 0.
 func branchTruth(env *Env, n Node) (is, known bool, err error) {
@@ -267,7 +279,7 @@ func resolveIf(c *Call) (err error) {
 	if c.T, err = Union("if", c.ArgType(1), c.ArgType(2)); err != nil {
 		return err
 	}
-	conv := convertTo(c.T)
+	conv := convertBranch(c.T)
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		is, _, err := branchTruth(env, c.Args[0])
 		if err != nil {
@@ -378,7 +390,7 @@ func resolveCase(c *Call) error {
 	if c.T, err = Union("case", results...); err != nil {
 		return err
 	}
-	conv := convertTo(c.T)
+	conv := convertBranch(c.T)
 	c.Fn = func(env *Env, _ *Call) (Value, error) {
 		then := other
 		for i, test := range tests {

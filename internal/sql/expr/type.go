@@ -219,5 +219,5 @@ func TBytes(length int) Type {
 	if length < 0 || length > 65535 {
 		name = Blob
 	}
-	return Type{Name: name, Length: length, Collation: BinaryCollation, Coerc: Implicit}
+	return Type{Name: name, Length: length, Collation: BinaryCollation, Coerc: Coercible}
 }
