@@ -198,6 +198,7 @@ func (r *Replica) attempt(q *kv.Request, w **conflict.Request, l *locking) (_ kv
 			*w = r.conflicts.Request(q)
 		}
 		(*w).Watch(res.Conflicts)
+		l.claim(res.Conflicts)
 		applied()
 		guard.Release()
 		return kv.Response{}, true

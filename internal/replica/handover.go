@@ -57,6 +57,7 @@ func (r *Replica) transferLease(target kv.NodeID, prefer bool) *kv.Error {
 		}
 	})
 	r.store.opts.Metrics.Transfers.Inc()
+	r.log.Debug("stops serving, to hand over", "to", target, "term", view.term)
 	over := r.store.opts.RT.NewSignal()
 	r.store.tasks.Go("handover", func() {
 		defer r.admin.unlock()
@@ -94,6 +95,7 @@ func (r *Replica) handOver(term uint64, target kv.NodeID, prefer bool) *kv.Error
 	if err != nil {
 		return kv.Errorf(kv.ErrUnavailable, "requests are still under way")
 	}
+	r.log.Debug("has ended what it served", "term", term)
 	d := r.desc.Load()
 	p := &proposal{cmd: command{Term: term, Generation: d.Generation, LowWater: r.served()}}
 	if prefer && d.Preferred != target {
@@ -102,6 +104,7 @@ func (r *Replica) handOver(term uint64, target kv.NodeID, prefer bool) *kv.Error
 	return r.proposeWait(p, func(e *kv.Error) {
 		guard.Release()
 		if e == nil && r.leading() && r.soft.term == term {
+			r.log.Debug("its low water is committed", "to", target, "term", term)
 			r.handover = &handover{target: target}
 			r.queue.Push(handNow{})
 		}

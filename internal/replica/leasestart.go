@@ -44,5 +44,5 @@ func (r *Replica) startLease() {
 	r.lease.change(func(l *leaseCore) { l.start(low) })
 	r.published.Store(0) // whoever leads publishes; what an earlier leader did is not known
 	r.store.publish.Push(struct{}{})
-	r.log.Info("lease begins", "term", r.soft.term, "low", low)
+	r.log.Info("lease begins", "term", r.soft.term, "low", low, "ahead", clock.Instant(low.Wall).Sub(now.Latest))
 }

@@ -1,12 +1,14 @@
 package replica
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/replica/eval"
 	"github.com/longitude-db/longitude/internal/replica/lock"
 )
 
@@ -14,6 +16,7 @@ import (
 // nothing.
 //
 //	before   without latches: wait for the keys that are known: those to be read, those to be written
+//	claim    under latches, when an evaluation has met intents: lock the keys of those that will be removed (lock/K6)
 //	during   under latches, when it is evaluated: look again, since much may have happened; lock the rows that were found.
 //	         What is not to be had is waited for before the next evaluation
 //	after    a write gives back what it held in passing; a commit ends its transaction's locks here
@@ -24,9 +27,11 @@ type locking struct {
 	policy kv.LockPolicy
 	limit  time.Duration
 	begun  time.Duration
-	keys   []kv.Key        // known from the request
-	wanted []kv.Key        // by whom an evaluation was stopped
-	skip   map[string]bool // LockSkip: what others hold
+	keys   []kv.Key           // known from the request
+	wanted []kv.Key           // by whom an evaluation was stopped
+	queue  []kv.Key           // to be claimed, but others hold them: waited for once the intents are out of the way
+	claims map[string]claimed // by key; for checkClaims alone
+	skip   map[string]bool    // LockSkip: what others hold
 	// without: what it goes on without, because there was no room to wait for it. Else it would ask again and again, and
 	// each time be told the same at once.
 	without map[string]bool
@@ -75,7 +80,10 @@ func (l *locking) before() *kv.Error {
 	if want == nil {
 		want = l.keys
 	}
-	l.wanted = nil
+	if len(l.queue) > 0 {
+		want = slices.Concat(want, l.queue)
+	}
+	l.wanted, l.queue = nil, nil
 	busy, kerr := l.take(want)
 	if kerr != nil {
 		return kerr
@@ -161,6 +169,54 @@ func (l *locking) during(resp *kv.Response) (stands bool, _ *kv.Error) {
 		l.leaveOut(resp.Read)
 	}
 	return true, nil
+}
+
+// claimed says of a key that a request holds whose intent it has met there.
+type claimed struct {
+	by    kv.TxnID
+	since time.Duration // when the request got the lock
+}
+
+// claim is called under latches with the intents that an evaluation has met, before they are waited for. It locks the keys of those
+// of younger transactions (lock/K6): these intents go, and without the lock another writer could lay the next one there before
+// this request is evaluated again. A request that queues behind older transactions claims nothing: it has to wait for those in any case,
+// and they may write there again. Nor does one that does not wait.
+func (l *locking) claim(met []eval.Conflict) {
+	if l == nil || l.policy != kv.LockQueue {
+		return
+	}
+	me := eval.Who{Txn: l.ask.Owner.ID, Start: l.ask.Owner.Start}
+	var ks []kv.Key
+	for _, c := range met {
+		if me.OlderThan(eval.Who{Txn: c.Intent.Txn, Start: c.Intent.Start}) && !l.without[string(c.Key)] {
+			ks = append(ks, c.Key)
+		}
+	}
+	if len(ks) == 0 {
+		return
+	}
+	ask := l.ask
+	ask.Claim = true
+	l.queue = l.r.locks.try(ask, ks)
+	if checked {
+		l.checkClaims(met)
+	}
+}
+
+// checkClaims is K6: on a key that the request has held since it met an intent there it meets no other transaction's.
+func (l *locking) checkClaims(met []eval.Conflict) {
+	if l.claims == nil {
+		l.claims = map[string]claimed{}
+	}
+	for _, c := range met {
+		since, alone := l.r.locks.alone(l.ask.Owner.ID, c.Key)
+		if was, ok := l.claims[string(c.Key)]; ok && alone && since == was.since && c.Intent.Txn != was.by {
+			panic(fmt.Sprintf("replica: K6: transaction %s holds %s since %s, met %s there, and now %s", l.ask.Owner.ID, c.Key, since, was.by, c.Intent.Txn))
+		}
+		if alone {
+			l.claims[string(c.Key)] = claimed{c.Intent.Txn, since}
+		}
+	}
 }
 
 // extraRows is how many rows more than wanted a read looks at that skips what others hold, so that it need not come back for

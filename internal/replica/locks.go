@@ -74,7 +74,7 @@ func (l *locks) release(id kv.TxnID) {
 
 // try takes those of the locks that are to be had at once, and returns the keys of the others.
 func (l *locks) try(r lock.Request, ks []kv.Key) (busy []kv.Key) {
-	if len(ks) == 0 || (r.Passing && !l.used.Load()) {
+	if len(ks) == 0 || (r.Passing && !r.Claim && !l.used.Load()) {
 		return nil
 	}
 	r.NoWait = true
@@ -86,6 +86,13 @@ func (l *locks) try(r lock.Request, ks []kv.Key) (busy []kv.Key) {
 		}
 	})
 	return busy
+}
+
+// alone is lock.Table.Alone.
+func (l *locks) alone(id kv.TxnID, k kv.Key) (since time.Duration, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.table.Alone(id, k)
 }
 
 // acquire waits for one lock. The result Waiting means that the time is up.

@@ -101,6 +101,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 			}
 		}
 	}
+	w.faultsEnd = end
 	w.Net.weather.Loss, w.Net.damage = w.Config.Loss, w.Config.Damage
 	// The idle time begins in the middle. What was done to the cluster is undone before.
 	w.idleFrom = (w.Loop.Now() + end - w.Config.Idle) / 2
@@ -148,7 +149,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 				return
 			}
 			// Mostly short, now and then longer than every promise and timeout.
-			d := logUniform(r, 20*time.Millisecond, 6*time.Second)
+			d := logUniform(r, 20*time.Millisecond, maxStill)
 			if w.Config.LongP > 0 && r.Float64() < w.Config.LongP {
 				d = logUniform(r, w.Config.Available/2, 2*w.Config.Available)
 			}
@@ -177,6 +178,14 @@ func (w *World) trouble(end time.Duration, over func()) {
 		over()
 	})
 }
+
+// still bounds a time in which a machine stands still from now on: no healing ends it, so it may last little longer than the faults.
+func (w *World) still(d time.Duration) time.Duration {
+	return min(d, max(0, w.faultsEnd-w.Loop.Now())+maxStill)
+}
+
+// maxStill is the longest of the usual faults.
+const maxStill = 6 * time.Second
 
 // drowsy is how long the idle time has lasted when the processes are stopped.
 const drowsy = 20 * time.Second

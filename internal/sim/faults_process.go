@@ -61,7 +61,7 @@ func pause(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	if m == nil {
 		return nil, false
 	}
-	m.Pause(w.Loop.Now() + d)
+	m.Pause(w.Loop.Now() + w.still(d))
 	return nil, true
 }
 
@@ -87,6 +87,7 @@ func suspendMachine(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 		m.freeze = freeze{after: r.IntN(100), d: d, suspend: true, unmeasured: unmeasured}
 		return nil, true
 	}
+	d = w.still(d)
 	m.event("suspended for %s", d)
 	m.Suspend(d, unmeasured)
 	return nil, true

@@ -191,6 +191,24 @@ func TestExcuse(t *testing.T) {
 	}
 }
 
+// TestExcuseOfSeveralDoubts: which doubts an operation overlaps is judged by its own time, not by what another doubt has made of
+// it; one that is stretched to the end of the history overlaps the next doubt as well (seed 1770 met it).
+func TestExcuseOfSeveralDoubts(t *testing.T) {
+	const s, δ = time.Second, time.Second - 2*lieEvery
+	w := &World{Config: Config{Lie: Lie{Offset: δ}}, doubts: []doubt{{10 * s, 11 * s}, {12 * s, 13 * s}}}
+	w.history.keeps = true
+	ops := make([]check.Op, 2)
+	for i, at := range []time.Duration{10 * s, 12 * s} {
+		o := &ops[i]
+		o.Invoke = w.history.next(o, at+s/4)
+		o.Outcome, o.Return = check.OK, w.history.next(o, at+s/2)
+	}
+	w.excuse()
+	if a, b := ops[0], ops[1]; a.Invoke != 1 || a.Return <= b.Invoke || b.Invoke > 2 || b.Return != int64(len(w.history.times))+1 {
+		t.Errorf("[%d,%d] and [%d,%d]", a.Invoke, a.Return, b.Invoke, b.Return)
+	}
+}
+
 // TestExcuseIsNeeded: without it the checkers find in some of these runs what a clock did before the fence stood.
 func TestExcuseIsNeeded(t *testing.T) {
 	t.Parallel()

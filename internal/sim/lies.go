@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -194,18 +195,21 @@ func (w *World) wrong(format string, args ...any) {
 // does every order among those that do not overlap D. What they read and wrote stays as it is, and has to be serializable.
 func (w *World) excuse() {
 	δ := w.Config.Lie.Offset.Abs() + 2*lieEvery
-	for _, d := range w.doubts {
-		to := d.to + δ
-		first, last := w.history.at(d.from-δ), w.history.at(to+δ)+1
-		for _, o := range w.history.ops {
-			open := o.Outcome == check.Unknown
-			if w.history.times[o.Invoke-1] > to || !open && w.history.times[o.Return-1] < d.from {
+	for _, o := range w.history.ops {
+		open := o.Outcome == check.Unknown
+		began, ended := w.history.times[o.Invoke-1], time.Duration(math.MaxInt64)
+		if !open {
+			ended = w.history.times[o.Return-1]
+		}
+		for _, d := range w.doubts {
+			to := d.to + δ
+			if began > to || ended < d.from {
 				continue
 			}
 			w.excused++
-			o.Invoke = min(o.Invoke, max(1, first))
+			o.Invoke = min(o.Invoke, max(1, w.history.at(d.from-δ)))
 			if !open {
-				o.Return = max(o.Return, last)
+				o.Return = max(o.Return, w.history.at(to+δ)+1)
 			}
 		}
 	}

@@ -107,14 +107,15 @@ func (f *freeze) reading(m *Machine) {
 		return
 	}
 	began, life := m.w.Loop.Now(), m.life
-	d := f.d
+	all := f.d
 	f.d = 0
+	d := m.w.still(all)
 	stop := func() bool { return m.RT.PauseHere(began + d) }
 	if f.suspend {
 		stop = func() bool { return m.suspendHere(d, f.unmeasured) }
 	}
 	if !stop() {
-		f.d = d // it was not one of its tasks that read
+		f.d = all // it was not one of its tasks that read
 		return
 	}
 	if m.life == life {

@@ -32,6 +32,7 @@ type World struct {
 	probes    Probes
 
 	idleFrom, idleTo time.Duration
+	faultsEnd        time.Duration
 
 	avail  *availability
 	heals  []func() // what undoes the faults that are at work

@@ -17,8 +17,14 @@
 //	K5  An owner that has given no sign of life for Options.Expiry, and of which no request waits here, or whose
 //	    coordinator's process is gone (Options.Gone), loses its locks to whoever asks.
 //
+//	K6  A request that meets the intent of a younger transaction locks the intent's key before it has the intent removed
+//	    (Request.Claim), and keeps that lock until it is answered, a locking read until its transaction ends. While it holds the
+//	    key no other transaction lays an intent there.
+//
 // Age is (start of the first attempt, id of the first attempt): total, and the same in all ranges. A transaction that is
 // repeated keeps it, so it becomes the oldest in time, and the oldest waits for nobody longer than Patience: nobody starves.
+// Intents need K6 for that: a scan that locks knows its keys only when it meets them, and a write of several keys holds none while it
+// waits. Without K6, writers of two keys could lay an intent on the one while the scan has that on the other removed, and again, without end.
 //
 // No deadlocks. Suppose some transactions wait for each other for good, here or in other ranges. No key that they wait for
 // changes hands any more, so for each such key both the oldest in the queue and the first of those in front (K2) face a

@@ -166,8 +166,8 @@ func (m *model) expire(now time.Duration, key string) {
 	}
 }
 
-func (m *model) acquire(now time.Duration, h mHold, noWait bool) Result {
-	if len(m.onKey(h.key)) == 0 && h.passing {
+func (m *model) acquire(now time.Duration, h mHold, noWait, claim bool) Result {
+	if len(m.onKey(h.key)) == 0 && h.passing && !claim {
 		return Granted
 	}
 	if m.held(h.who, h.key) < h.mode {
@@ -328,9 +328,10 @@ func TestRandomOperations(t *testing.T) {
 					h.mode = kv.LockExclusive
 				}
 				noWait := r.IntN(5) == 0
-				what = fmt.Sprint("acquire ", h, noWait)
-				got, _ = tab.Acquire(now, Request{Owner: whoIs(who), Key: kv.Key(key), Mode: h.mode, Passing: h.passing, NoWait: noWait})
-				want = m.acquire(now, h, noWait)
+				claim := r.IntN(3) == 0
+				what = fmt.Sprint("acquire ", h, noWait, claim)
+				got, _ = tab.Acquire(now, Request{Owner: whoIs(who), Key: kv.Key(key), Mode: h.mode, Passing: h.passing, NoWait: noWait, Claim: claim})
+				want = m.acquire(now, h, noWait, claim)
 			case 5:
 				what = "end " + who
 				tab.Release(now, whoIs(who).ID)

@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 //
 //	t1 X a           an exclusive lock on a for t1; S: shared; x: in passing, for a write
 //	t1 X a nowait
+//	t1 x a claim     it has met an intent there
 //	t1 ends          commit or rollback
 //	t1 dies          its coordinator's process is gone
 //	t1 lives         a sign of life
@@ -101,7 +102,7 @@ func (s *script) do(out *strings.Builder, f []string) {
 			}
 		}
 	default:
-		r := Request{Owner: who(f[0]), Key: kv.Key(f[2]), Mode: kv.LockExclusive, Passing: f[1] == "x", NoWait: len(f) > 3}
+		r := Request{Owner: who(f[0]), Key: kv.Key(f[2]), Mode: kv.LockExclusive, Passing: f[1] == "x", NoWait: slices.Contains(f, "nowait"), Claim: slices.Contains(f, "claim")}
 		if f[1] == "S" {
 			r.Mode = kv.LockShared
 		}

@@ -15,7 +15,7 @@ func (t *Table) Acquire(now time.Duration, r Request) (Result, Ticket) {
 	}
 	q := t.queues[string(r.Key)]
 	switch {
-	case q == nil && r.Passing:
+	case q == nil && r.Passing && !r.Claim:
 		return Granted, 0
 	case t.has(now, q, r):
 		return Granted, 0

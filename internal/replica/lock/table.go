@@ -75,6 +75,8 @@ type Request struct {
 	// Passing is for a write: it waits for its turn, and holds the key only until Drop. If nobody holds the key it needs no
 	// lock at all, since latches keep writes apart.
 	Passing bool
+	// Claim takes the key also in passing where nobody holds it: the request has met the intent of a younger transaction there (K6).
+	Claim bool
 	// NoWait answers Busy instead of Waiting.
 	NoWait bool
 }
@@ -184,6 +186,16 @@ func (t *Table) Stats() Stats {
 
 // Empty reports whether nobody holds anything.
 func (t *Table) Empty() bool { return t.locks == 0 }
+
+// Alone returns since when an owner has held a key exclusively without a break; false: it does not.
+func (t *Table) Alone(id kv.TxnID, k kv.Key) (since time.Duration, ok bool) {
+	q, o := t.queues[string(k)], t.owners[id]
+	if q == nil || o == nil {
+		return 0, false
+	}
+	h := q.holdOf(o)
+	return q.since, h != nil && h.mode == kv.LockExclusive
+}
 
 // Held counts the locks of an owner.
 func (t *Table) Held(id kv.TxnID) int {

@@ -34,7 +34,10 @@ const (
 	sameID      check.Kind = "generated id given out twice"
 )
 
-func init() { sim.Register("sql", func() sim.Workload { return newWorkload(engine.Unsafe{}) }) }
+func init() {
+	sim.Register("sql", func() sim.Workload { return newWorkload(engine.Unsafe{}) })
+	sim.Register("locks", func() sim.Workload { return newNamedLocks(engine.Unsafe{}) })
+}
 
 // Config is the run of a seed.
 func Config(seed uint64) sim.Config {

@@ -27,6 +27,22 @@ func TestSQL(t *testing.T) {
 	}
 }
 
+// N3 of the engine's named locks, with the ordinary faults.
+func TestNamedLocks(t *testing.T) {
+	for seed := uint64(1); seed <= 3; seed++ {
+		c := Config(seed)
+		c.Workloads = []string{"locks"}
+		res := sim.Run(c, sim.Options{})
+		t.Logf("%s", res.Line())
+		if res.Failed() || res.Ops[check.OK] == 0 {
+			t.Errorf("seed %d: %s", seed, res.Problem())
+		}
+		if again := sim.Run(c, sim.Options{}); again.Hash != res.Hash {
+			t.Errorf("seed %d: another run has another trace", seed)
+		}
+	}
+}
+
 // Q1.
 func TestSameSeedSameTrace(t *testing.T) {
 	for _, seed := range []uint64{1, 3} {
@@ -47,7 +63,7 @@ func TestControls(t *testing.T) {
 					continue
 				}
 				t.Logf("seed %d: %s", seed, res.Problem())
-				if sound := sim.Run(ControlConfig(seed), sim.Options{}); sound.Failed() {
+				if sound := k.Sound(seed); sound.Failed() {
 					t.Errorf("seed %d with nothing broken: %s", seed, sound.Problem())
 				}
 				return

@@ -176,7 +176,7 @@ func (b *binder) addAggregate(agg *rel.Agg, s *scope) rel.ColID {
 	for i := range s.group.aggs {
 		o := &s.group.aggs[i]
 		if o.Name == agg.Name && o.Distinct == agg.Distinct && o.Star == agg.Star && o.Separator == agg.Separator &&
-			b.allSame(o.Args, agg.Args) && b.sameOrder(o.Order, agg.Order) && o.Name != "any_value" {
+			rel.AllSame(o.Args, agg.Args) && b.sameOrder(o.Order, agg.Order) && o.Name != "any_value" {
 			return o.Col
 		}
 	}
@@ -190,7 +190,7 @@ func (b *binder) sameOrder(x, y []rel.SortKey) bool {
 		return false
 	}
 	for i := range x {
-		if x[i].Desc != y[i].Desc || !b.same(x[i].Expr, y[i].Expr) {
+		if x[i].Desc != y[i].Desc || !rel.Same(x[i].Expr, y[i].Expr) {
 			return false
 		}
 	}

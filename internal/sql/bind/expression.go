@@ -86,6 +86,8 @@ func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
 		return b.groupConcat(e, s)
 	case *sqlparser.IntervalExpr:
 		return nil, expr.Errorf(1064, "42000", "You have an error in your SQL syntax near 'INTERVAL'")
+	case *sqlparser.ValuesFuncExpr:
+		return b.valuesCall(e, s)
 	case *sqlparser.Default:
 		return nil, unsupported("DEFAULT")
 	}
@@ -145,6 +147,7 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	if namedInErrors[name] {
 		text = b.callText(name, extra, args)
 	}
+	b.datesBesideColumn(name, args)
 	n, err := expr.Build(name, text, extra, args...)
 	if err == nil && b.set.Env != nil {
 		err = expr.ConstantDates(b.set.Env, name, args...)
@@ -173,7 +176,7 @@ func (b *binder) callOf(name string, extra any, s *scope, args ...sqlparser.Expr
 // there.
 func (b *binder) knownNull(n expr.Node) expr.Node {
 	c, ok := n.(*expr.Call)
-	if !ok || c.Name != "is null" && c.Name != "is not null" || expr.IsConst(c) || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || isVolatile(c) {
+	if !ok || c.Name != "is null" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
 		return n
 	}
 	return &expr.Lit{V: expr.Bool(c.Name == "is not null"), T: expr.TBool}
@@ -288,7 +291,7 @@ func (b *binder) unary(e *sqlparser.UnaryExpr, s *scope) (expr.Node, error) {
 	case sqlparser.UPlusStr:
 		return b.expression(e.Expr, s)
 	case sqlparser.UMinusStr:
-		if v, ok := e.Expr.(*sqlparser.SQLVal); ok {
+		if v, ok := inParens(e.Expr).(*sqlparser.SQLVal); ok { // MySQL keeps -1 as -(1)
 			n, err := b.negative(v)
 			l, ok := n.(*expr.Lit)
 			if double := ok && l.V.Kind() == expr.KindFloat; !double && (n != nil || err != nil) { // -1e20 is an operation, which may be out of range
@@ -424,7 +427,7 @@ func (b *binder) text(n expr.Node) string {
 // quotedName is how errors call a column in an expression.
 func (b *binder) quotedName(id rel.ColID) string {
 	if n, ok := b.names[id]; ok {
-		return n
+		return n.quoted()
 	}
 	c := &b.meta.Columns[id]
 	if o := c.Origin; o != nil {

@@ -198,6 +198,7 @@ func (m *memory) declare(t *testing.T, text string) {
 		for _, w := range words[2:] {
 			c.Nullable = c.Nullable && w != "notnull"
 			c.Hidden = c.Hidden || w == "hidden"
+			c.Type.Unsigned = c.Type.Unsigned || w == "unsigned"
 			if name, ok := strings.CutPrefix(w, "collate="); ok {
 				c.Type.Collation, _ = m.Collation(name)
 			}

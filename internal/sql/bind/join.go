@@ -210,8 +210,5 @@ func (b *binder) conditions(e sqlparser.Expr, s *scope, out []expr.Node) ([]expr
 		return nil, err
 	}
 	b.warnOfCondition(n)
-	if o, ok := n.(*once); ok && b.storing > 0 {
-		o.lenient = true
-	}
 	return append(out, n), nil
 }

@@ -52,7 +52,7 @@ func (b *binder) connectionCollation() uint16 {
 func (b *binder) textLiteral(s string, collation uint16) *expr.Lit {
 	t := expr.TText(utf8.RuneCountInString(s), collation, expr.Coercible)
 	t.Name = expr.Varchar
-	return &expr.Lit{V: expr.Text(s), T: t}
+	return &expr.Lit{V: expr.Text(s).From(expr.Written), T: t}
 }
 
 // literalInt is the number of an integer literal, 0 if it is beyond BIGINT.
@@ -165,9 +165,7 @@ func bits(s string) *expr.Lit {
 	for i := range len(s) {
 		n = n<<8 | uint64(s[i])
 	}
-	t := expr.TBytes(len(s))
-	t.Coerc = expr.Coercible
-	return &expr.Lit{V: expr.Bit(s, n), T: t}
+	return &expr.Lit{V: expr.Bit(s, n), T: expr.TBytes(len(s))}
 }
 
 // introduced is a text with a character set before it: _utf8mb4'x'.
@@ -186,9 +184,7 @@ func (b *binder) introduced(charset string, e sqlparser.Expr) (expr.Node, error)
 	}
 	s := l.V.RawText()
 	if charset == "binary" {
-		t := expr.TBytes(len(s))
-		t.Coerc = expr.Coercible
-		return &expr.Lit{V: expr.Bytes(s), T: t}, nil
+		return &expr.Lit{V: expr.Bytes(s), T: expr.TBytes(len(s))}, nil
 	}
 	id, err := b.h.CharacterSet(charset)
 	if err != nil {

@@ -157,7 +157,7 @@ func New(o Options) *Engine {
 	e.open = newTransactions()
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
-	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{SchemaFormatter: formatter{&sql.MySqlSchemaFormatter{}},
+	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{
 		Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).AddPreAnalyzeRule(unionTypesID, unionTypes).Build()
 	a.Catalog.InfoSchema = newInformationSchema()
 	a.Coster = newCoster()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/route"
 	"github.com/longitude-db/longitude/internal/rt"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/txn"
@@ -174,7 +175,7 @@ func (s *Session) renewLocks(stop rt.Signal) {
 		}
 		id := n.id
 		n.mu.Unlock()
-		ctx, cancel := context.WithTimeout(s.e.background, namedRenew) // for all of them
+		ctx, cancel := s.e.within(namedRenew) // for all of them
 		for k, until := range held {
 			err := s.renewLock(ctx, k, id)
 			if err == nil {
@@ -190,6 +191,13 @@ func (s *Session) renewLocks(stop rt.Signal) {
 		}
 		cancel()
 	}
+}
+
+// within is the context of work in the background that may take so long, by the runtime's clock.
+func (e *Engine) within(limit time.Duration) (ctx context.Context, cancel func()) {
+	ctx, end := context.WithCancel(e.background)
+	stop := e.o.RT.After(limit, end)
+	return route.WithDeadline(ctx, e.o.RT.Now()+limit), func() { stop(); end() }
 }
 
 func (s *Session) renewLock(ctx context.Context, key, id string) error {
@@ -220,7 +228,7 @@ func (s *Session) locksLapsed() error {
 	n := &s.named
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.held) == 0 {
+	if len(n.held) == 0 || s.e.o.Unsafe.LapsedLocks {
 		return nil
 	}
 	now, err := s.e.o.Clock.Now()
@@ -328,7 +336,7 @@ func (s *Session) endNamedLocks() {
 		return
 	}
 	s.e.o.RT.Go("end named locks", func() {
-		ctx, cancel := context.WithTimeout(s.e.background, namedLease)
+		ctx, cancel := s.e.within(namedLease)
 		defer cancel()
 		if _, err := s.releaseAllLocks(ctx); err != nil {
 			s.e.log.Debug("named locks of a session that is over are left to end by themselves", "error", err)

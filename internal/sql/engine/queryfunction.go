@@ -45,6 +45,18 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 			args[i] = c
 		}
 	}
+	if strings.Contains(name, ".") || !builtInNames()[name] {
+		prog, err := h.s.functionNamed(h.ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if prog != nil && len(args) != len(prog.Params) {
+			return nil, errFunctionArguments(prog, len(args))
+		}
+		if prog != nil {
+			return &routineCall{ctx: h.ctx, s: h.s, prog: prog, text: text, args: args}, nil
+		}
+	}
 	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
 	if !ok {
 		return nil, nil
@@ -134,7 +146,7 @@ type hostCall struct {
 }
 
 var (
-	_ rel.Parent    = (*hostCall)(nil)
+	_ rel.Named     = (*hostCall)(nil)
 	_ expr.Constant = (*hostCall)(nil)
 )
 
@@ -188,7 +200,11 @@ func (c *hostCall) Eval(env *expr.Env) (expr.Value, error) {
 	if err != nil || v == nil {
 		return expr.Null, err
 	}
-	return valueOfType(c.ctx, v, c.host, c.t)
+	out, err := valueOfType(c.ctx, v, c.host, c.t)
+	if strings.HasPrefix(c.name, "regexp_") {
+		out = out.From(expr.Silent)
+	}
+	return out, err
 }
 
 // Constant implements expr.Constant.
@@ -206,6 +222,9 @@ func (c *hostCall) Constant() bool {
 
 // Volatile reports that the function gives another value each time, or does something.
 func (c *hostCall) Volatile() bool { return c.volatile }
+
+// FunctionName implements rel.Named.
+func (c *hostCall) FunctionName() string { return c.name }
 
 // Args implements rel.Parent.
 func (c *hostCall) Args() []expr.Node {

@@ -22,6 +22,10 @@ func datumReaderOf(t expr.Type, kind rowcodec.Kind) datumReader {
 	plain := func(f func(rowcodec.Datum) expr.Value) datumReader {
 		return func(d rowcodec.Datum) (expr.Value, error) { return f(d), nil }
 	}
+	from := expr.Stored
+	if t.Name == expr.TextType || t.Name == expr.Blob {
+		from = expr.Silent
+	}
 	switch t.Kind() {
 	case expr.KindInt:
 		return plain(func(d rowcodec.Datum) expr.Value { return expr.Int(d.I) })
@@ -38,9 +42,9 @@ func datumReaderOf(t expr.Type, kind rowcodec.Kind) datumReader {
 	case expr.KindDecimal:
 		return readDecimal
 	case expr.KindText:
-		return plain(func(d rowcodec.Datum) expr.Value { return expr.Text(bytesAsString(d.B)) })
+		return plain(func(d rowcodec.Datum) expr.Value { return expr.Text(bytesAsString(d.B)).From(from) })
 	case expr.KindBytes:
-		return plain(func(d rowcodec.Datum) expr.Value { return expr.Bytes(bytesAsString(d.B)) })
+		return plain(func(d rowcodec.Datum) expr.Value { return expr.Bytes(bytesAsString(d.B)).From(from) })
 	case expr.KindBit:
 		return plain(func(d rowcodec.Datum) expr.Value { return expr.Bit(bitText(d.U, t.Length), d.U) })
 	case expr.KindEnum, expr.KindSet:

@@ -7,4 +7,6 @@ type Unsafe struct {
 	IgnoreWriteOnly bool
 	// BlindBackfill: entries are written in another transaction than the one that has read their rows, so nothing is refreshed.
 	BlindBackfill bool
+	// LapsedLocks: a session executes statements although its locks of GET_LOCK may be another one's by now (N3).
+	LapsedLocks bool
 }

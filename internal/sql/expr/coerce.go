@@ -45,6 +45,10 @@ func ToFloat(env *Env, v Value) (float64, error) {
 	case KindDecimal:
 		return number.ToFloat64(v.RawDecimal()), nil
 	case KindText, KindBytes:
+		if v.source() == Silent {
+			f, _ := number.ParseDouble(v.s)
+			return f, nil
+		}
 		return textToFloat(env, v.s), nil
 	case KindDate, KindDatetime, KindTime:
 		d, err := ToDecimal(env, v)
@@ -70,7 +74,7 @@ func ToDecimal(env *Env, v Value) (*apd.Decimal, error) {
 	case KindFloat:
 		return floatToDecimal(env, v.RawFloat()), nil
 	case KindText, KindBytes:
-		return textToDecimal(env, v.s), nil
+		return textToDecimal(env, v.s, v.source()), nil
 	case KindDate, KindDatetime, KindTime:
 		return temporalToDecimal(v), nil
 	case KindJSON:
@@ -95,6 +99,10 @@ func ToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 		n, unsigned = decimalToInt(env, v.RawDecimal())
 		return n, unsigned, nil
 	case KindText, KindBytes:
+		if v.source() == Silent {
+			i, _ := number.ParseInteger(v.s)
+			return int64(i.Bits), i.Unsigned, nil
+		}
 		n, unsigned = textToInt(env, v.s)
 		return n, unsigned, nil
 	case KindDate, KindDatetime, KindTime:

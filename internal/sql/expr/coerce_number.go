@@ -58,9 +58,12 @@ func textToFloat(env *Env, s string) float64 {
 	return f
 }
 
-func textToDecimal(env *Env, s string) *apd.Decimal {
+func textToDecimal(env *Env, s string, from TextSource) *apd.Decimal {
 	d, scanned := number.ParseDecimal(s)
-	if !scanned.Clean() {
+	if !scanned.Digits && from != Written {
+		env.Warning(1366, "Incorrect DECIMAL value: '0' for column '' at row -1")
+	}
+	if !scanned.Clean() && (from == Written || from == Stored) {
 		env.Warning(1292, "Truncated incorrect DECIMAL value: '%s'", s)
 	}
 	return d

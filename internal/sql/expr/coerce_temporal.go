@@ -7,6 +7,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 
+	"github.com/longitude-db/longitude/internal/sql/number"
 	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
@@ -532,8 +533,12 @@ func yearConstants(operation string, nodes ...Node) []Node {
 				continue
 			}
 		case KindDecimal:
-			if y, err := l.V.RawDecimal().Int64(); err == nil && y != 0 {
+			if y, err := number.Round(l.V.RawDecimal(), 0).Int64(); err == nil && y != 0 {
 				year = y
+			}
+		case KindFloat:
+			if y := math.RoundToEven(l.V.RawFloat()); y >= 1 && y <= 99 {
+				year = int64(y)
 			}
 		case KindText:
 			if y, err := strconv.ParseUint(l.V.s, 10, 8); err == nil && len(l.V.s) <= 2 {

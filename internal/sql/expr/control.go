@@ -1,6 +1,11 @@
 package expr
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/longitude-db/longitude/internal/sql/collation"
+)
 
 // IF, IFNULL, NULLIF, COALESCE and CASE, and the type that several expressions have together.
 
@@ -11,6 +16,7 @@ func init() {
 		&Func{Name: "coalesce", Min: 1, Max: -1, Resolve: resolveCoalesce},
 		&Func{Name: "nullif", Min: 2, Max: 2, Resolve: resolveNullif},
 		&Func{Name: "as", Min: 1, Max: 1, Resolve: resolveAs},
+		&Func{Name: "silent", Min: 1, Max: 1, Resolve: resolveSilent},
 		&Func{Name: "store as", Min: 1, Max: 1, Resolve: resolveAssign},
 		&Func{Name: "case", Min: 2, Max: -1, Resolve: resolveCase},
 	)
@@ -90,18 +96,41 @@ func Union(operation string, ts ...Type) (Type, error) {
 	case same && len(known) == 1 && known[0].IsString():
 		return known[0], nil
 	}
+	long := false
 	texts := make([]Type, len(known))
 	for i, t := range known {
+		long = long || t.Name == Blob
 		texts[i] = asTextType(t)
 	}
 	coll, coerc, err := aggregate(operation, texts...)
 	if err != nil {
-		return Type{}, err
+		return Type{}, mixOfAll(operation, ts, err)
 	}
 	if coerc == Numeric || coerc == Ignorable {
 		coll, coerc = DefaultCollation, Coercible
 	}
-	return stringType(textLength(known), coll, coerc), nil
+	t := stringType(textLength(known), coll, coerc)
+	if long && t.Name == Varbinary {
+		t.Name = Blob
+	}
+	return t, nil
+}
+
+// mixOfAll makes err, that the texts among expressions have no collation together, name all of the expressions.
+func mixOfAll(operation string, ts []Type, err error) error {
+	const latin1 = 8 // the collation that MySQL says numbers have
+	mixed := &collation.IllegalMixError{Operation: operation}
+	for _, t := range ts {
+		if t = asTextType(t); t.Coerc == Numeric {
+			t.Collation = latin1
+		}
+		order, unknown := collation.ByID(t.Collation)
+		if unknown != nil {
+			return err
+		}
+		mixed.Parts = append(mixed.Parts, collation.Typed{Collation: order, Coercibility: collation.Coercibility(t.Coerc)})
+	}
+	return mixError(mixed)
 }
 
 func sameScale(ts []Type) bool {
@@ -318,7 +347,8 @@ func resolveCoalesce(c *Call) (err error) {
 				return Null, err
 			}
 			if !v.IsNull() {
-				return conv(env, v)
+				v, err = conv(env, v)
+				return v.From(Silent), err
 			}
 		}
 		return Null, nil
@@ -420,8 +450,12 @@ func resolveCase(c *Call) error {
 func resolveAs(c *Call) error {
 	c.T = c.Extra.(Type)
 	conv := convertTo(c.T)
+	bit := c.ArgType(0).Kind() == KindBit && c.T.IsString()
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		v, err := c.Args[0].Eval(env)
+		if bit && v.kind == KindBit { // UNION makes a text of the number
+			v = Uint(v.n)
+		}
 		if err == nil {
 			v, err = conv(env, v)
 		}
@@ -438,6 +472,16 @@ func resolveAs(c *Call) error {
 			return Bytes(v.s + strings.Repeat("\x00", c.T.Length-len(v.s))), nil
 		}
 		return v, nil
+	}
+	return nil
+}
+
+// resolveSilent makes a text give no warning if it is made a number: that of another table by which MySQL looks up a key.
+func resolveSilent(c *Call) error {
+	c.T = c.ArgType(0)
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		v, err := c.Args[0].Eval(env)
+		return v.From(Silent), err
 	}
 	return nil
 }
@@ -460,13 +504,14 @@ func resolveAssign(c *Call) error {
 		if err != nil || v.IsNull() {
 			return Null, err
 		}
+		if copied && v.kind == KindText && target.Type.Kind() == KindText && target.Type.Length >= 0 &&
+			utf8.RuneCountInString(v.s) > target.Type.Length { // spaces at the end too
+			return Null, Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
+		}
 		storing := *env
 		storing.Change, storing.Ignore, storing.failed = true, false, nil
 		if v, err = Assign(&storing, v, &target); err == nil {
 			err = storing.Failed()
-		}
-		if failed, is := err.(*Error); is && copied && target.Type.Kind() == KindText && failed.Code == 1406 {
-			err = Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
 		}
 		return v, err
 	}

@@ -66,7 +66,7 @@ func resolveExtreme(want int) func(*Call) error {
 					best, shown = v, w
 				}
 			}
-			return shown, nil
+			return shown.From(Silent), nil
 		})
 		return nil
 	}

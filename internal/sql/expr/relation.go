@@ -183,6 +183,9 @@ func (e *equality) eval(env *Env) (three, error) {
 			return unknown, err
 		}
 		if a.IsNull() || b.IsNull() {
+			if err := e.how[i].leftAlone(env, a); err != nil {
+				return unknown, err
+			}
 			out = unknown
 			continue
 		}
@@ -235,6 +238,16 @@ func resolveNullSafe(c *Call) error {
 	return nil
 }
 
+// leftAlone makes the left operand the number as which it would be compared, for the warning, where the right one is NULL: MySQL looks at the left
+// one first.
+func (c comparison) leftAlone(env *Env, left Value) error {
+	if c.class != asFloat || left.kind != KindText && left.kind != KindBytes {
+		return nil
+	}
+	_, err := ToFloat(env, left)
+	return err
+}
+
 // nullSafe says whether the two are equal, NULL being equal to NULL.
 func (e *equality) nullSafe(env *Env) (bool, error) {
 	for i, cmp := range e.cmp {
@@ -247,6 +260,9 @@ func (e *equality) nullSafe(env *Env) (bool, error) {
 			return false, err
 		}
 		if a.IsNull() || b.IsNull() {
+			if err := e.how[i].leftAlone(env, a); err != nil {
+				return false, err
+			}
 			if a.IsNull() != b.IsNull() {
 				return false, nil
 			}
@@ -277,6 +293,9 @@ func resolveOrder(holds func(order int) bool) func(*Call) error {
 					return Null, err
 				}
 				b, err := e.right[i].Eval(env)
+				if err == nil && b.IsNull() {
+					err = e.how[i].leftAlone(env, a)
+				}
 				if err != nil || b.IsNull() {
 					return Null, err
 				}

@@ -213,7 +213,7 @@ func TText(length int, collation uint16, c Coercibility) Type {
 	return Type{Name: name, Length: length, Collation: collation, Coerc: c}
 }
 
-// TBytes is a binary string of at most length bytes (-1: not known).
+// TBytes is a binary string of at most length bytes (-1: not known), as a function gives it.
 func TBytes(length int) Type {
 	name := Varbinary
 	if length < 0 || length > 65535 {

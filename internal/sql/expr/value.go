@@ -32,7 +32,7 @@ const (
 // Value is an SQL value. The zero Value is NULL. Values are immutable (X1).
 type Value struct {
 	kind  Kind
-	scale uint8  // KindDate..KindTime: digits of the fraction; KindFloat: 4 if it was a FLOAT, of single precision
+	scale uint8  // KindDate..KindTime: digits of the fraction; KindFloat: 4 if it was a FLOAT, of single precision; texts: the TextSource
 	n     uint64 // integers, the bits of floats, packed dates and times, the numbers of bits, enums and sets
 	s     string // text, bytes; of bits, enums and sets what they are as text; of a document that has not been read its text
 	x     any    // *apd.Decimal, *document.Doc, other
@@ -87,6 +87,34 @@ func Text(s string) Value { return Value{kind: KindText, s: s} }
 
 // Bytes is a binary string.
 func Bytes(s string) Value { return Value{kind: KindBytes, s: s} }
+
+// TextSource says where a text comes from: MySQL warns accordingly when the text is made a number.
+type TextSource uint8
+
+// Sources of texts. As a DOUBLE or an integer a silent text gives no warning (1292) about what is no number. As a decimal a calculated or silent
+// text that does not begin with a number gives 1366, a written one 1292 if any of it is no number, and a stored one both.
+const (
+	Calculated TextSource = iota // a function's result
+	Silent                       // of a TEXT or BLOB column, of COALESCE, GREATEST, MAX and some others, of a subquery
+	Written                      // a literal
+	Stored                       // of a CHAR, VARCHAR, BINARY or VARBINARY column
+)
+
+// From is a text or binary string with where it comes from; other values stay as they are.
+func (v Value) From(s TextSource) Value {
+	if v.kind == KindText || v.kind == KindBytes {
+		v.scale = uint8(s)
+	}
+	return v
+}
+
+// source is where a text comes from.
+func (v Value) source() TextSource {
+	if v.kind == KindText || v.kind == KindBytes {
+		return TextSource(v.scale)
+	}
+	return Calculated
+}
 
 // Bit is a bit value or a hexadecimal or bit literal: s big endian, n its number (the lowest 64 bits).
 func Bit(s string, n uint64) Value { return Value{kind: KindBit, s: s, n: n} }

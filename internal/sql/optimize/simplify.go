@@ -11,7 +11,8 @@ import (
 // becomes one without rows.
 //
 // A condition of WHERE or ON lets a row pass iff it is true, so AND is the same as the list of its parts, and NULL the same as FALSE.
-// A constant that fails or warns is left as it is: it does so when, and only if, a row reaches it (O2).
+// A constant that fails or warns is left as it is unless it is a condition or what a column is compared with (constants.go): it does so when, and
+// only if, a row reaches it (O2).
 
 func (z *optimizer) simplify(n rel.Node) rel.Node {
 	keys := map[*rel.Group]*rel.Project{}
@@ -20,6 +21,16 @@ func (z *optimizer) simplify(n rel.Node) rel.Node {
 			keys[g], _ = g.Child.(*rel.Project)
 		}
 	})
+	n = z.reduce(z.decide(n), keys)
+	if z.compareConstants(n) {
+		n = z.reduce(n, keys)
+	}
+	z.lookedUp(n)
+	return n
+}
+
+// reduce folds constants, and drops what their values decide.
+func (z *optimizer) reduce(n rel.Node, keys map[*rel.Group]*rel.Project) rel.Node {
 	return bottomUp(n, func(n rel.Node) rel.Node {
 		rel.EachExpr(n, func(slot *expr.Node) { *slot = z.fold(*slot) })
 		switch n := n.(type) {
@@ -105,6 +116,9 @@ func emptyJoin(n *rel.Join) rel.Node {
 func (z *optimizer) conjuncts(conds []expr.Node) (out []expr.Node, never bool) {
 	for _, c := range conds {
 		no := false
+		if call, ok := c.(*expr.Call); !ok || call.Name != "and" {
+			c = z.condition(c)
+		}
 		switch c := c.(type) {
 		case *expr.Lit:
 			is, err := z.isTrue(c)
@@ -186,6 +200,9 @@ func (z *optimizer) fold(n expr.Node) expr.Node {
 	case *rel.Subquery:
 		for i, a := range n.Left {
 			n.Left[i] = z.fold(a)
+		}
+		if l := z.decided(n); l != nil {
+			return l
 		}
 		return n
 	case *expr.Call:

@@ -19,6 +19,8 @@ type Scan struct {
 	// wants all; package optimize takes out what nobody reads.
 	Places []int
 	Cols   []ColID
+	// Generated are those of the columns that are indexed and hold the value of an expression, which may be read in its place.
+	Generated []Generated
 	// Access is how the rows are found; nil: the whole table.
 	Access *Access
 	// Filter is checked of each row that is read.
@@ -215,6 +217,7 @@ type WindowFunc struct {
 type WindowFrame struct {
 	Rows       bool
 	Start, End FrameBound
+	Key        string // RANGE with an offset: what the rows are ordered by, as errors call it
 }
 
 // FrameBound is one end of a frame.

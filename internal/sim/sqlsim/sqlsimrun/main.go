@@ -17,6 +17,7 @@ func main() {
 	trace := flag.Bool("trace", false, "with -seed: print every event")
 	twice := flag.Bool("twice", false, "run each seed twice and compare the traces")
 	controls := flag.Bool("controls", false, "run the negative controls")
+	control := flag.String("control", "", "with -controls: only this one")
 	flag.Parse()
 	if *seed != 0 {
 		*first, *seeds = *seed, 1
@@ -24,14 +25,21 @@ func main() {
 	failed := 0
 	if *controls {
 		for _, k := range sqlsim.Controls {
-			found := 0
+			if *control != "" && *control != k.Name {
+				continue
+			}
+			found, sick := 0, 0
 			for s := *first; s < *first+uint64(*seeds); s++ {
 				if res := k.Run(s); len(res.Anomalies) > 0 {
 					found++
 				}
+				if res := k.Sound(s); res.Failed() {
+					sick++
+					fmt.Printf("%s, seed %d, with nothing broken: %s\n", k.Name, s, res.Problem())
+				}
 			}
 			fmt.Printf("%-20s found by %d of %d seeds: %s\n", k.Name, found, *seeds, k.Breaks)
-			if found == 0 {
+			if found == 0 || sick > 0 {
 				failed++
 			}
 		}
