@@ -206,6 +206,7 @@ func tellsOfCollation(tell func(Type, *collation.Collation) Value) func(*Call) e
 func resolveWeightString(c *Call) error {
 	t := c.ArgType(0)
 	c.T = TBytes(-1)
+	c.T.Coerc = t.Coerc
 	if !t.IsString() {
 		c.Fn = func(*Env, *Call) (Value, error) { return Null, nil }
 		return nil
