@@ -63,6 +63,10 @@ func (z *optimizer) reduce(n rel.Node) rel.Node {
 				return n.Left
 			}
 			n.On, n.Right = nil, empty(n.Right)
+		case *rel.SetOp:
+			if n.Kind != rel.Union && isEmpty(n.Left) || n.Kind == rel.Intersect && isEmpty(n.Right) {
+				return empty(n)
+			}
 		case *rel.Group:
 			switch {
 			case !isEmpty(n.Child) || n.Scalar:
