@@ -334,7 +334,11 @@ func (c *changed) rowScope(t *rel.Target) *scope {
 	s.clause, s.number = fieldList, 1
 	src := &source{database: t.Table.Database(), alias: t.Alias}
 	for at, col := range t.Table.Columns() {
-		src.cols = append(src.cols, column{name: col.Name, id: t.New[at], hidden: col.Hidden})
+		name := col.Name
+		if col.System {
+			name = ""
+		}
+		src.cols = append(src.cols, column{name: name, id: t.New[at], hidden: col.Hidden})
 	}
 	s.from = sideBySide([]*source{src})
 	return s

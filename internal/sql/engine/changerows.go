@@ -57,6 +57,7 @@ type changedTable struct {
 }
 
 func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run *exec.Execution, keys map[uint64]*foreignKeys) (*changer, error) {
+	s.stmt.ignores = c.Ignore
 	w := &changer{ctx: ctx, s: s, c: c, env: env, run: run, regs: run.Registers(), keys: keys}
 	for _, t := range c.Targets {
 		d := newChangedTable(t, t.Table.(*queryTable).t.editor(ctx))

@@ -338,8 +338,12 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		if s, is := createsLike(stmt); is {
 			return x.attemptLike(sc, s)
 		}
-		if stmt, err = x.noteTables(sc, stmt); err != nil {
+		noted, err := x.noteTables(sc, stmt)
+		if err != nil {
 			return err
+		}
+		if noted != stmt {
+			stmt, query = noted, "/* columns */ "+query // its own key: the statement that was prepared is another
 		}
 	}
 	if x.inserted != nil {
