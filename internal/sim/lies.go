@@ -2,13 +2,13 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/check"
-	"github.com/longitude-db/longitude/internal/rt"
 )
 
 // Lie is a clock that goes wrong while the fence is on: by more than it and all others admit, so that all others disprove it. What is
@@ -195,30 +195,24 @@ func (w *World) wrong(format string, args ...any) {
 // does every order among those that do not overlap D. What they read and wrote stays as it is, and has to be serializable.
 func (w *World) excuse() {
 	δ := w.Config.Lie.Offset.Abs() + 2*lieEvery
-	for _, d := range w.doubts {
-		to := d.to + δ
-		first, last := w.history.at(d.from-δ), w.history.at(to+δ)+1
-		for _, o := range w.history.ops {
-			open := o.Outcome == check.Unknown
-			if w.history.time(o.Invoke) > to || !open && w.history.time(o.Return) < d.from {
+	for _, o := range w.history.ops {
+		open := o.Outcome == check.Unknown
+		began, ended := w.history.times[o.Invoke-1], time.Duration(math.MaxInt64)
+		if !open {
+			ended = w.history.times[o.Return-1]
+		}
+		for _, d := range w.doubts {
+			to := d.to + δ
+			if began > to || ended < d.from {
 				continue
 			}
 			w.excused++
-			o.Invoke = min(o.Invoke, max(1, first))
+			o.Invoke = min(o.Invoke, max(1, w.history.at(d.from-δ)))
 			if !open {
-				o.Return = max(o.Return, last)
+				o.Return = max(o.Return, w.history.at(to+δ)+1)
 			}
 		}
 	}
-}
-
-// time is when a rank was given. An operation that counts as having ended later than the run has a rank that was never given: its time
-// is the end of all time.
-func (h *History) time(rank int64) time.Duration {
-	if rank > int64(len(h.times)) {
-		return rt.Forever
-	}
-	return h.times[rank-1]
 }
 
 // at is the last rank given before a time.

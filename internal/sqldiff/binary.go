@@ -62,7 +62,9 @@ func binaryValue(d *decoder, c Col) string {
 	case typeTiny:
 		v := d.u8()
 		return whole(int64(int8(v)), uint64(v))
-	case typeShort, typeYear:
+	case typeYear:
+		return fmt.Sprintf("%04d", d.u16())
+	case typeShort:
 		v := d.u16()
 		return whole(int64(int16(v)), uint64(v))
 	case typeLong, typeInt24:

@@ -32,7 +32,7 @@ func New(a *rel.Agg, env *expr.Env) (rel.AggState, error) {
 	return m.New(), nil
 }
 
-// Prepare gets ready to make states of an aggregate whose type a.T has been resolved. Aggregates of the host (a.Host) are the host's.
+// Prepare gets ready to make states of an aggregate whose type a.T has been resolved.
 func Prepare(a *rel.Agg, env *expr.Env) (*Maker, error) {
 	types := make([]expr.Type, len(a.Args))
 	for i, n := range a.Args {
@@ -98,6 +98,8 @@ func maker(name string, a *rel.Agg, types []expr.Type, env *expr.Env) (func() re
 		return extremes(name, types[0])
 	case "any_value":
 		return func() rel.AggState { return &first{} }, nil
+	case "json_arrayagg", "json_objectagg":
+		return documents(name, a, types), nil
 	}
 	return concats(a, types, env)
 }

@@ -12,6 +12,7 @@ var names = map[string]string{
 	"bit_and": "bit_and", "bit_or": "bit_or", "bit_xor": "bit_xor",
 	"std": "stddev_pop", "stddev": "stddev_pop", "stddev_pop": "stddev_pop", "stddev_samp": "stddev_samp",
 	"variance": "var_pop", "var_pop": "var_pop", "var_samp": "var_samp",
+	"json_arrayagg": "json_arrayagg", "json_objectagg": "json_objectagg",
 }
 
 // Known reports whether a name is that of an aggregate of this package.
@@ -41,6 +42,11 @@ func Resolve(name string, args []expr.Type, distinct bool, env *expr.Env) (t exp
 		return expr.Type{}, false, nil
 	}
 	switch {
+	case name == "json_objectagg":
+		if len(args) != 2 {
+			return expr.Type{}, true, expr.Errorf(1064, "42000", "You have an error in your SQL syntax near 'JSON_OBJECTAGG'")
+		}
+		return expr.TJSON, true, nil
 	case name == "group_concat" && len(args) > 0, name == "count" && (len(args) <= 1 || distinct):
 	case name == "count" || len(args) != 1:
 		return expr.Type{}, true, expr.Errorf(1582, "42000", "Incorrect parameter count in the call to native function '%s'", strings.ToUpper(name))
@@ -55,6 +61,9 @@ func Resolve(name string, args []expr.Type, distinct bool, env *expr.Env) (t exp
 		t = extremeType(args[0])
 	case "any_value":
 		t = args[0]
+		t.Truth = false
+	case "json_arrayagg":
+		t = expr.TJSON
 	case "bit_and", "bit_or", "bit_xor":
 		if args[0].Kind() != expr.KindBytes {
 			t = expr.TUint
@@ -118,6 +127,7 @@ func extremeType(t expr.Type) expr.Type {
 	if t.Name == expr.EnumType || t.Name == expr.SetType {
 		return expr.Type{Name: expr.Char, Collation: t.Collation, Coerc: t.Coerc, Length: t.Length}
 	}
+	t.Truth = false
 	return t
 }
 

@@ -17,7 +17,7 @@ type first struct {
 // Add implements rel.AggState.
 func (f *first) Add(_ *expr.Env, args []expr.Value) error {
 	if !f.some {
-		f.v, f.some = args[0], true
+		f.v, f.some = args[0].From(expr.Silent), true
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (e *extreme) Add(env *expr.Env, args []expr.Value) error {
 }
 
 // Result implements rel.AggState.
-func (e *extreme) Result(*expr.Env) (expr.Value, error) { return e.best, nil }
+func (e *extreme) Result(*expr.Env) (expr.Value, error) { return e.best.From(expr.Silent), nil }
 
 // extremes makes the states of MIN and MAX of values of a type.
 func extremes(name string, t expr.Type) (func() rel.AggState, error) {

@@ -29,11 +29,8 @@ type aggregateRef struct {
 
 // isAggregate reports whether a function without OVER is an aggregate.
 func isAggregate(name string) bool {
-	return name != "any_value" && (aggregate.Known(name) || hostAggregates[name])
+	return name != "any_value" && (aggregate.Known(name) || name == "st_collect")
 }
-
-// hostAggregates are those that the host evaluates.
-var hostAggregates = map[string]bool{"json_arrayagg": true, "json_objectagg": true, "st_collect": true}
 
 var errGroupFunction = expr.Errorf(1111, "HY000", "Invalid use of group function")
 
@@ -167,17 +164,10 @@ func (b *binder) aggregateType(agg *rel.Agg) error {
 		types[i] = a.Type()
 	}
 	t, known, err := aggregate.Resolve(agg.Name, types, agg.Distinct, b.set.Env)
-	if err != nil {
-		return err
-	}
-	if known {
-		agg.T = t
-		return nil
-	}
-	agg.Host, agg.T, err = b.h.Aggregate(agg.Name, agg.Args)
-	if err == nil && agg.Host == nil {
+	if err == nil && !known {
 		return b.unknownFunction(agg.Name)
 	}
+	agg.T = t
 	return err
 }
 
@@ -185,8 +175,8 @@ func (b *binder) aggregateType(agg *rel.Agg) error {
 func (b *binder) addAggregate(agg *rel.Agg, s *scope) rel.ColID {
 	for i := range s.group.aggs {
 		o := &s.group.aggs[i]
-		if o.Name == agg.Name && o.Distinct == agg.Distinct && o.Star == agg.Star && o.Separator == agg.Separator && o.Host == nil &&
-			agg.Host == nil && b.allSame(o.Args, agg.Args) && b.sameOrder(o.Order, agg.Order) && o.Name != "any_value" {
+		if o.Name == agg.Name && o.Distinct == agg.Distinct && o.Star == agg.Star && o.Separator == agg.Separator &&
+			rel.AllSame(o.Args, agg.Args) && b.sameOrder(o.Order, agg.Order) && o.Name != "any_value" {
 			return o.Col
 		}
 	}
@@ -200,7 +190,7 @@ func (b *binder) sameOrder(x, y []rel.SortKey) bool {
 		return false
 	}
 	for i := range x {
-		if x[i].Desc != y[i].Desc || !b.same(x[i].Expr, y[i].Expr) {
+		if x[i].Desc != y[i].Desc || !rel.Same(x[i].Expr, y[i].Expr) {
 			return false
 		}
 	}

@@ -17,8 +17,8 @@ type binder struct {
 	// null says of each column, by id, whether it may be NULL where the query that is being bound reads it: in the column itself,
 	// or because an outer join or ROLLUP has made it so.
 	null []bool
-	// names are how errors call the columns of derived tables: `alias`.`column`.
-	names map[rel.ColID]string
+	// names are how the columns of derived tables are called.
+	names map[rel.ColID]derivedName
 	// agg is the aggregate whose arguments are being bound, nil: none.
 	agg *aggregateCall
 	// anyValue: the arguments of ANY_VALUE() are being bound, which ONLY_FULL_GROUP_BY leaves alone.
@@ -36,8 +36,8 @@ type binder struct {
 	materialized map[rel.Node]*materialized
 	// semijoins are the subqueries that MySQL joins to the tables outside, where they are conditions of WHERE or ON.
 	semijoins map[*rel.Subquery]bool
-	// storing is how many recursive queries there are around what is being bound.
-	storing int
+	// calls counts the calls that have been bound: an interrupted statement ends between two of them.
+	calls int
 	// hostCalls are the names of the functions that the host evaluates.
 	hostCalls map[expr.Node]string
 	// checks are made when all names have been bound: errors in names come first.
@@ -50,6 +50,13 @@ type binder struct {
 	exists bool
 	// subqueries is how many subqueries there are in expressions.
 	subqueries int
+	// rows: the tables that are being bound are those of a statement that changes rows, and give their rows as well (rel.Changeable).
+	rows bool
+	// inserted is the row that is being inserted, for VALUES(column); nil: there is none. valued: VALUES was used.
+	inserted *source
+	valued   bool
+	// reads are the tables that have been bound.
+	reads []*readTable
 }
 
 // column is a column of a query's rows or of a table in FROM.
@@ -66,6 +73,8 @@ type query struct {
 	foundRows bool
 	// merged: MySQL merges the query into the one around it if it is a derived table.
 	merged bool
+	reads  []*readTable // the tables below
+	from   []*source    // the tables of a SELECT whose rows are not grouped: their columns are with each row
 }
 
 // Bind makes a tree of operators of a query. An error is MySQL's (*expr.Error) or wraps ErrUnsupported.
@@ -82,7 +91,7 @@ func Bind(h Host, stmt sqlparser.SelectStatement) (*rel.Query, error) {
 	}
 	out := &rel.Query{Meta: b.meta, Root: q.plan, FoundRows: q.foundRows}
 	for _, c := range q.cols {
-		out.Out = append(out.Out, rel.Output{Name: c.name, Col: c.id, Nullable: b.mayBeNull(c.id)})
+		out.Out = append(out.Out, rel.Output{Name: c.name, Col: c.id, Nullable: b.mayBeNull(c.id), From: b.told(c, q.plan)})
 	}
 	if err := b.finish(out); err != nil {
 		return nil, err
@@ -96,7 +105,17 @@ const maxDepth = 61
 // statement binds a query expression. outer is what it sees of the query around it; nil: nothing.
 func (b *binder) statement(stmt sqlparser.SelectStatement, outer *scope) (*query, error) {
 	b.depth++
-	defer func() { b.depth-- }()
+	rows, before := b.rows, len(b.reads)
+	b.rows = false
+	defer func() { b.depth, b.rows = b.depth-1, rows }()
+	q, err := b.queryExpression(stmt, outer)
+	if q != nil {
+		q.reads = b.reads[before:len(b.reads):len(b.reads)]
+	}
+	return q, err
+}
+
+func (b *binder) queryExpression(stmt sqlparser.SelectStatement, outer *scope) (*query, error) {
 	if b.depth > maxDepth {
 		return nil, expr.Errorf(1473, "HY000", "Too high level of nesting for select")
 	}
@@ -121,6 +140,7 @@ func unsupported(format string, args ...any) error {
 
 // add makes a column.
 func (b *binder) add(c rel.Column) rel.ColID {
+	c.Type.Truth = false // a column holds 1 or 0
 	id := b.meta.Add(c)
 	b.setNull(id, c.Nullable)
 	return id
@@ -140,7 +160,7 @@ func (b *binder) mayBeNull(id rel.ColID) bool { return int(id) < len(b.null) && 
 func (b *binder) ref(id rel.ColID) *rel.Col {
 	c := b.meta.Ref(id)
 	if n, ok := b.names[id]; ok {
-		c.Name = n
+		c.Name = n.quoted()
 	}
 	return c
 }

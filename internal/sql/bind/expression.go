@@ -86,6 +86,8 @@ func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
 		return b.groupConcat(e, s)
 	case *sqlparser.IntervalExpr:
 		return nil, expr.Errorf(1064, "42000", "You have an error in your SQL syntax near 'INTERVAL'")
+	case *sqlparser.ValuesFuncExpr:
+		return b.valuesCall(e, s)
 	case *sqlparser.Default:
 		return nil, unsupported("DEFAULT")
 	}
@@ -115,6 +117,11 @@ var rowTakers = map[string]bool{"=": true, "<>": true, "!=": true, "<=>": true, 
 // call makes a call of a function or operator that package expr knows. Arguments that are constants while the call is not are
 // calculated once.
 func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, error) {
+	if b.calls++; b.calls%256 == 0 && b.set.Env != nil {
+		if err := b.set.Env.Poll(); err != nil {
+			return nil, err
+		}
+	}
 	if !rowTakers[name] {
 		for _, a := range args {
 			if _, row := a.(*expr.Tuple); row {
@@ -140,6 +147,7 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	if namedInErrors[name] {
 		text = b.callText(name, extra, args)
 	}
+	b.datesBesideColumn(name, args)
 	n, err := expr.Build(name, text, extra, args...)
 	if err == nil && b.set.Env != nil {
 		err = expr.ConstantDates(b.set.Env, name, args...)
@@ -147,6 +155,7 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	if err != nil {
 		return nil, err
 	}
+	b.warnOfDocuments(name, args)
 	return n, nil
 }
 
@@ -167,7 +176,7 @@ func (b *binder) callOf(name string, extra any, s *scope, args ...sqlparser.Expr
 // there.
 func (b *binder) knownNull(n expr.Node) expr.Node {
 	c, ok := n.(*expr.Call)
-	if !ok || c.Name != "is null" && c.Name != "is not null" || expr.IsConst(c) || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || isVolatile(c) {
+	if !ok || c.Name != "is null" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
 		return n
 	}
 	return &expr.Lit{V: expr.Bool(c.Name == "is not null"), T: expr.TBool}
@@ -282,8 +291,10 @@ func (b *binder) unary(e *sqlparser.UnaryExpr, s *scope) (expr.Node, error) {
 	case sqlparser.UPlusStr:
 		return b.expression(e.Expr, s)
 	case sqlparser.UMinusStr:
-		if v, ok := e.Expr.(*sqlparser.SQLVal); ok {
-			if n, err := b.negative(v); n != nil || err != nil {
+		if v, ok := inParens(e.Expr).(*sqlparser.SQLVal); ok { // MySQL keeps -1 as -(1)
+			n, err := b.negative(v)
+			l, ok := n.(*expr.Lit)
+			if double := ok && l.V.Kind() == expr.KindFloat; !double && (n != nil || err != nil) { // -1e20 is an operation, which may be out of range
 				return b.rolledUp(n, s), err
 			}
 		}
@@ -319,7 +330,8 @@ func (b *binder) caseExpr(e *sqlparser.CaseExpr, s *scope) (expr.Node, error) {
 
 // namedInErrors are the calls whose text stands in errors and warnings.
 var namedInErrors = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "mod": true, "div": true, "neg": true, "cast": true,
-	"exp": true, "pow": true, "power": true, "log": true, "tan": true, "cot": true, "degrees": true, "abs": true, "str_to_date": true, "sinh": true}
+	"exp": true, "pow": true, "power": true, "log": true, "tan": true, "cot": true, "degrees": true, "abs": true, "str_to_date": true, "sinh": true,
+	"sqrt": true, "ln": true, "log2": true, "log10": true, "radians": true, "round": true, "truncate": true, "ceil": true, "ceiling": true, "floor": true}
 
 // maxText is how long the text of an expression becomes: errors name no more of it.
 const maxText = 1000
@@ -415,7 +427,7 @@ func (b *binder) text(n expr.Node) string {
 // quotedName is how errors call a column in an expression.
 func (b *binder) quotedName(id rel.ColID) string {
 	if n, ok := b.names[id]; ok {
-		return n
+		return n.quoted()
 	}
 	c := &b.meta.Columns[id]
 	if o := c.Origin; o != nil {

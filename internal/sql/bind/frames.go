@@ -42,6 +42,9 @@ func (b *binder) frame(w *window, over *windowOrder, s *scope) (*rel.WindowFrame
 	case start > end && start != rel.UnboundedFollowing: // the kinds are in the order of the rows
 		return nil, errFrame(w)
 	}
+	if !out.Rows && (out.Start.Value != nil || out.End.Value != nil) {
+		out.Key = b.text(over.order[0].Expr)
+	}
 	return out, nil
 }
 
@@ -85,7 +88,7 @@ func (b *binder) frameBound(w *window, f *sqlparser.FrameBound, rows bool, over 
 
 // rangeOrder checks what a frame with RANGE and an offset may be ordered by: one number, or one date or time with an INTERVAL.
 func rangeOrder(w *window, over *windowOrder, interval bool) error {
-	one := len(over.order) == 1 && !isVolatile(over.order[0].Expr)
+	one := len(over.order) == 1 && !rel.IsVolatile(over.order[0].Expr)
 	var t expr.Type
 	if one {
 		t = over.order[0].Expr.Type()

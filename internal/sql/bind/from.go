@@ -114,7 +114,7 @@ func (b *binder) tableExpr(t sqlparser.TableExpr, s *scope, left []*source) (joi
 		if err != nil {
 			return joined{}, err
 		}
-		return b.derived(q, "", "", columnNames(t.Columns))
+		return b.derived(q, "", "", "", columnNames(t.Columns))
 	}
 	return joined{}, unsupported("%T in FROM", t)
 }
@@ -146,13 +146,13 @@ func (b *binder) aliasedTable(t *sqlparser.AliasedTableExpr, s *scope, left []*s
 		if err != nil {
 			return joined{}, err
 		}
-		return b.derived(q, "", alias, columnNames(e.Columns))
+		return b.derived(q, "", "", alias, columnNames(e.Columns))
 	case *sqlparser.ValuesStatement:
 		q, err := b.values(e, s.outer)
 		if err != nil {
 			return joined{}, err
 		}
-		return b.derived(q, "", alias, columnNames(e.Columns))
+		return b.derived(q, "", "", alias, columnNames(e.Columns))
 	}
 	return joined{}, unsupported("%T in FROM", t.Expr)
 }
@@ -184,9 +184,12 @@ func sideBySide(sources []*source) joined {
 	return out
 }
 
-// derived is a query as a table in FROM.
-func (b *binder) derived(q *query, database, alias string, names []string) (joined, error) {
+// derived is a query as a table in FROM: a view, if it has a database.
+func (b *binder) derived(q *query, database, view, alias string, names []string) (joined, error) {
 	b.dropHidden(q)
+	for _, r := range q.reads {
+		r.kept = true
+	}
 	src := &source{database: database, alias: alias, cols: make([]column, 0, len(q.cols)), merged: q.merged}
 	if len(names) > 0 && len(names) != len(q.cols) {
 		return joined{}, expr.Errorf(1353, "HY000", "In definition of view, derived table or common table expression, SELECT list and "+
@@ -203,7 +206,10 @@ func (b *binder) derived(q *query, database, alias string, names []string) (join
 			}
 		}
 		src.cols = append(src.cols, c)
-		b.name(c.id, database, alias, c.name)
+		if b.names == nil {
+			b.names = map[rel.ColID]derivedName{}
+		}
+		b.names[c.id] = derivedName{database: database, view: view, alias: alias, column: c.name}
 	}
 	if !q.merged {
 		b.noteMaterialized(src, q.plan)
@@ -225,12 +231,39 @@ func (b *binder) noteMaterialized(src *source, plan rel.Node) {
 	b.materialized[plan] = t
 }
 
-// name notes how errors call a column.
-func (b *binder) name(id rel.ColID, database, alias, column string) {
-	if b.names == nil {
-		b.names = map[rel.ColID]string{}
+// derivedName is how a column of a derived table, a view or a common table expression is called.
+type derivedName struct {
+	database, view string // of a view
+	alias, column  string
+}
+
+// quoted is how errors call the column.
+func (n derivedName) quoted() string { return quoted(n.database, n.alias, n.column) }
+
+// told is what clients are told about where a column of the result of a query comes from.
+func (b *binder) told(c column, plan rel.Node) rel.Label {
+	var out rel.Label
+	if o := b.meta.Columns[c.id].Origin; o != nil {
+		out = rel.Label{Database: o.Database, Table: o.Alias, OrgTable: o.Table, OrgName: o.Column}
 	}
-	b.names[id] = quoted(database, alias, column)
+	if n, ok := b.names[c.id]; ok {
+		out.Table, out.OrgName = n.alias, n.column
+		if n.view != "" {
+			out.OrgTable = n.view
+		}
+		return out
+	}
+	for plan != nil {
+		switch n := plan.(type) {
+		case *rel.Sort, *rel.Limit:
+			plan = n.Children()[0]
+			continue
+		case *rel.SetOp:
+			out.OrgName = c.name
+		}
+		break
+	}
+	return out
 }
 
 // quoted is a name with its parts in backquotes.
@@ -259,7 +292,7 @@ func (b *binder) namedTable(name sqlparser.TableName, alias string, hints *sqlpa
 			return joined{}, err
 		}
 		if q != nil {
-			return b.derived(q, "", alias, nil)
+			return b.derived(q, "", "", alias, nil)
 		}
 		database = b.database
 	}
@@ -272,9 +305,43 @@ func (b *binder) namedTable(name sqlparser.TableName, alias string, hints *sqlpa
 		if err != nil {
 			return joined{}, err
 		}
-		return b.derived(q, r.View.Database, alias, nil)
+		return b.derived(q, r.View.Database, r.View.Name, alias, nil)
 	}
-	return b.scan(r.Table, alias, hints)
+	t := r.Table
+	if c, ok := t.(rel.Changeable); ok && b.rows {
+		t = c.WithRows()
+	}
+	b.reads = append(b.reads, &readTable{table: r.Table, given: t, alias: alias, depth: b.depth})
+	out, err := b.scan(t, alias, hints)
+	if err == nil && len(r.Generated) > 0 {
+		err = b.heldExpressions(&out, r.Generated)
+	}
+	return out, err
+}
+
+// heldExpressions binds the expressions of indexed columns of a table, which package optimize looks for.
+func (b *binder) heldExpressions(t *joined, es map[int]sqlparser.Expr) error {
+	scan := t.plan.(*rel.Scan)
+	s := newScope(nil)
+	s.from, s.where = *t, "generated column function"
+	database := b.database
+	defer func() { b.database = database }()
+	b.database = scan.Table.Database()
+	for at, id := range scan.Cols {
+		e, ok := es[scan.Places[at]]
+		if !ok {
+			continue
+		}
+		n, err := b.scalar(e, s)
+		if err != nil {
+			return err
+		}
+		if scan.Table.Columns()[scan.Places[at]].System {
+			b.meta.Columns[id].Origin = nil
+		}
+		scan.Generated = append(scan.Generated, rel.Generated{Col: id, Expr: n})
+	}
+	return nil
 }
 
 // scan reads a table with all its columns.
@@ -290,6 +357,9 @@ func (b *binder) scan(t rel.Table, alias string, hints *sqlparser.IndexHints) (j
 		id := b.add(rel.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Origin: &origins[i]})
 		scan.Places[i], scan.Cols[i] = i, id
 		src.cols[i] = column{name: c.Name, id: id, hidden: c.Hidden}
+		if c.System {
+			src.cols[i].name = ""
+		}
 		if !c.Hidden {
 			out.cols = append(out.cols, visible{src, src.cols[i]})
 		}

@@ -217,7 +217,7 @@ func (d *dependence) walkPlan(n rel.Node) {
 		d.equalities(n.Conds, nil)
 	case *rel.Project:
 		for i, e := range n.Exprs {
-			if !isVolatile(e) {
+			if !rel.IsVolatile(e) {
 				d.calculated(e, n.Cols[i])
 			}
 		}
@@ -308,7 +308,7 @@ func (d *dependence) join(n *rel.Join) {
 	}
 	d.tables = append(d.tables, right.tables...)
 	for _, on := range n.On {
-		if isVolatile(on) {
+		if rel.IsVolatile(on) {
 			return
 		}
 	}
@@ -418,7 +418,7 @@ func (d *dependence) equality(call *expr.Call, negated bool, only rel.Cols) {
 			}
 		}
 	case "between":
-		if d.b.same(call.Args[1], call.Args[2]) {
+		if rel.Same(call.Args[1], call.Args[2]) {
 			d.equal(call.Args[0], call.Args[1], only)
 		}
 	case "not":
@@ -440,7 +440,7 @@ func (d *dependence) semijoin(q *rel.Subquery) {
 
 func (d *dependence) equal(x, y expr.Node, only rel.Cols) {
 	col, ok := x.(*rel.Col)
-	if !ok || only != nil && !only[col.ID] || isVolatile(y) {
+	if !ok || only != nil && !only[col.ID] || rel.IsVolatile(y) {
 		return
 	}
 	from := readBy(y)

@@ -17,6 +17,7 @@ func init() {
 		"date_add": interval, "date_sub": interval, "adddate": interval, "subdate": interval,
 		"any_value": (*binder).anyValueCall,
 		"grouping":  (*binder).groupingCall,
+		":=":        (*binder).assignmentCall,
 		"row": func(b *binder, e *sqlparser.FuncExpr, s *scope) (expr.Node, error) {
 			args, err := plainArgs(e.Exprs)
 			if err != nil {
@@ -47,7 +48,11 @@ func (b *binder) function(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) {
 		return b.windowCall(e, s)
 	}
 	if !e.Qualifier.IsEmpty() {
-		return nil, unsupported("functions of a database")
+		args, err := plainArgs(e.Exprs)
+		if err != nil {
+			return nil, err
+		}
+		return b.hostCall(e.Qualifier.String()+"."+name, s, args...)
 	}
 	if isAggregate(name) {
 		return b.aggregate(&aggregateFunc{name: name, args: e.Exprs, distinct: e.Distinct, text: func() string { return sqlparser.String(e) }}, s)
@@ -110,6 +115,30 @@ func (b *binder) anyValueCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error
 	return n, err
 }
 
+// assignmentCall is @name := value, which is written as a call of := with the two.
+func (b *binder) assignmentCall(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) {
+	args, err := plainArgs(e.Exprs)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) != 2 {
+		return nil, unsupported("an assignment of %d operands", len(args))
+	}
+	name, ok := args[0].(*sqlparser.ColName)
+	if !ok {
+		return nil, unsupported("an assignment to %T", args[0])
+	}
+	v, scope, _, err := sqlparser.VarScopeForColName(name)
+	if err != nil || scope != sqlparser.SetScope_User {
+		return nil, unsupported("an assignment to %s", name.String())
+	}
+	n, err := b.scalar(args[1], s)
+	if err != nil {
+		return nil, err
+	}
+	return b.h.SetUserVariable(v.Name.String(), n)
+}
+
 // hostCall is a call of a function that the host evaluates.
 func (b *binder) hostCall(name string, s *scope, args ...sqlparser.Expr) (expr.Node, error) {
 	nodes := make([]expr.Node, len(args))
@@ -142,7 +171,7 @@ func (b *binder) hostNode(name string, args []expr.Node) (expr.Node, error) {
 }
 
 func (b *binder) unknownFunction(name string) error {
-	if b.database != "" {
+	if b.database != "" && !strings.Contains(name, ".") {
 		name = b.database + "." + name
 	}
 	return expr.Errorf(1305, "42000", "FUNCTION %s does not exist", name)
@@ -150,11 +179,11 @@ func (b *binder) unknownFunction(name string) error {
 
 // jsonPath is column->path and column->>path.
 func (b *binder) jsonPath(op string, left, right sqlparser.Expr, s *scope) (expr.Node, error) {
-	n, err := b.hostCall("json_extract", s, left, right)
+	n, err := b.callOf("json_extract", nil, s, left, right)
 	if err != nil || op == sqlparser.JSONExtractOp {
 		return n, err
 	}
-	return b.hostNode("json_unquote", []expr.Node{n})
+	return b.call("json_unquote", nil, n)
 }
 
 // syntaxCall binds the functions that have a syntax of their own.
@@ -222,11 +251,19 @@ func (b *binder) convert(e *sqlparser.ConvertExpr, s *scope) (expr.Node, error) 
 	if err != nil {
 		return nil, err
 	}
-	n, err := b.call("cast", t, arg)
-	if err != nil || e.Type.Charset == "" {
-		return n, err
+	if e.Type.Charset == "" {
+		return b.call("cast", t, arg)
 	}
 	id, err := b.h.CharacterSet(strings.ToLower(e.Type.Charset))
+	switch {
+	case err != nil:
+		return nil, err
+	case id == expr.BinaryCollation: // as CAST AS BINARY is kept
+		return b.call("cast", expr.TBytes(t.Length), arg)
+	case id == t.Collation:
+		return b.call("cast", t, arg)
+	}
+	n, err := b.call("cast", t, arg)
 	if err != nil {
 		return nil, err
 	}

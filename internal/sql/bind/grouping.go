@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -311,7 +312,7 @@ func (b *binder) matchKey(e sqlparser.Expr, s *scope, whole bool) *groupKey {
 		n, err := b.below(e, s)
 		read := s.read
 		s.read = refs
-		if err != nil || !b.same(n, k.node) {
+		if err != nil || !rel.Same(n, k.node) {
 			continue
 		}
 		if !whole { // ONLY_FULL_GROUP_BY does not see keys within expressions
@@ -337,7 +338,7 @@ func (b *binder) rolledUp(n expr.Node, s *scope) expr.Node {
 		if !b.sameLiteral(asValue(n), k.node) {
 			continue
 		}
-		if t := n.Type(); t.Length == k.node.Type().Length && t.Scale == k.node.Type().Scale && b.same(asValue(n), k.node) {
+		if t := n.Type(); t.Length == k.node.Type().Length && t.Scale == k.node.Type().Scale && rel.Same(asValue(n), k.node) {
 			return b.ref(k.out)
 		}
 		if null, err := expr.Build("is null", "", nil, b.ref(k.out)); err == nil { // 'a' where 'A' is the key
@@ -360,7 +361,7 @@ func (b *binder) sameLiteral(x, y expr.Node) bool {
 		return false
 	}
 	if l.V.Kind() != expr.KindText || l.T.Collation != r.T.Collation {
-		return sameValue(l.V, r.V)
+		return rel.SameValue(l.V, r.V)
 	}
 	eq, err := expr.Build("=", "", nil, l, r)
 	if err != nil {
@@ -416,7 +417,7 @@ func sameShape(x, y sqlparser.Expr) bool {
 	case *sqlparser.ColName, *sqlparser.SQLVal, *sqlparser.Subquery:
 		return false
 	}
-	return kindOf(x) == kindOf(y)
+	return reflect.TypeOf(x) == reflect.TypeOf(y)
 }
 
 // groupingCall is GROUPING(): which of its arguments a row of ROLLUP was made without.
@@ -463,7 +464,7 @@ func (b *binder) keyOf(e sqlparser.Expr, s *scope) int {
 	}
 	for i := range s.group.keys {
 		k := &s.group.keys[i]
-		if b.same(n, k.node) {
+		if rel.Same(n, k.node) {
 			return i
 		}
 	}

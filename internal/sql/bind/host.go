@@ -20,8 +20,6 @@ type Host interface {
 	// Function makes a call of a function that package expr does not know; nil, nil: there is none of this name. What the syntax says
 	// beside the arguments has been made literals.
 	Function(name, text string, args []expr.Node) (expr.Node, error)
-	// Aggregate makes an aggregate that package aggregate does not know, with its type; nil, nil: there is none.
-	Aggregate(name string, args []expr.Node) (rel.HostAggregate, expr.Type, error)
 	// UserVariable is @name. SystemVariable is @@name; scope is "", "session", "global".
 	UserVariable(name string) (expr.Node, error)
 	SystemVariable(scope, name string) (expr.Node, error)
@@ -34,10 +32,19 @@ type Host interface {
 	CharacterSet(name string) (uint16, error)
 }
 
+// ChangeHost is a Host of statements that change rows.
+type ChangeHost interface {
+	Host
+	// Rules is what a table says of its rows. They are given one time after the other as the same, and are not changed.
+	Rules(t rel.Table) (*TableRules, error)
+}
+
 // Relation is what a name in FROM stands for: one of the two.
 type Relation struct {
 	Table rel.Table
-	View  *View
+	// Generated are the expressions of indexed columns of the table, by the columns' places. nil: there are none.
+	Generated map[int]sqlparser.Expr
+	View      *View
 }
 
 // View is a view: its query, bound in the database that it belongs to.

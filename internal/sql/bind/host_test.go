@@ -52,7 +52,12 @@ type hostFunc struct {
 }
 
 // Type implements expr.Node.
-func (f *hostFunc) Type() expr.Type { return expr.TJSON }
+func (f *hostFunc) Type() expr.Type {
+	if f.name == "regexp_like" {
+		return expr.TBool
+	}
+	return expr.TText(-1, expr.DefaultCollation, expr.Implicit)
+}
 
 // Eval implements expr.Node.
 func (f *hostFunc) Eval(*expr.Env) (expr.Value, error) { return expr.Null, nil }
@@ -66,20 +71,10 @@ func (f *hostFunc) SetArg(i int, n expr.Node) { f.args[i] = n }
 // Function implements Host.
 func (m *memory) Function(name, _ string, args []expr.Node) (expr.Node, error) {
 	switch name {
-	case "json_extract", "json_unquote", "regexp_like", "database", "uuid":
+	case "regexp_like", "database", "uuid":
 		return &hostFunc{name: name, args: args}, nil
 	}
 	return nil, nil
-}
-
-type hostAggregate struct{ rel.HostAggregate }
-
-// Aggregate implements Host.
-func (m *memory) Aggregate(name string, _ []expr.Node) (rel.HostAggregate, expr.Type, error) {
-	if name == "json_arrayagg" {
-		return hostAggregate{}, expr.TJSON, nil
-	}
-	return nil, expr.Type{}, nil
 }
 
 type variable struct{ name string }
@@ -203,6 +198,7 @@ func (m *memory) declare(t *testing.T, text string) {
 		for _, w := range words[2:] {
 			c.Nullable = c.Nullable && w != "notnull"
 			c.Hidden = c.Hidden || w == "hidden"
+			c.Type.Unsigned = c.Type.Unsigned || w == "unsigned"
 			if name, ok := strings.CutPrefix(w, "collate="); ok {
 				c.Type.Collation, _ = m.Collation(name)
 			}

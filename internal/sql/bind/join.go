@@ -209,8 +209,6 @@ func (b *binder) conditions(e sqlparser.Expr, s *scope, out []expr.Node) ([]expr
 	if err != nil {
 		return nil, err
 	}
-	if o, ok := n.(*once); ok && b.storing > 0 {
-		o.lenient = true
-	}
+	b.warnOfCondition(n)
 	return append(out, n), nil
 }

@@ -52,7 +52,7 @@ func (b *binder) connectionCollation() uint16 {
 func (b *binder) textLiteral(s string, collation uint16) *expr.Lit {
 	t := expr.TText(utf8.RuneCountInString(s), collation, expr.Coercible)
 	t.Name = expr.Varchar
-	return &expr.Lit{V: expr.Text(s), T: t}
+	return &expr.Lit{V: expr.Text(s).From(expr.Written), T: t}
 }
 
 // literalInt is the number of an integer literal, 0 if it is beyond BIGINT.
@@ -84,7 +84,7 @@ func fraction(s string) (expr.Node, error) {
 	if err != nil {
 		return nil, expr.Errorf(1367, "22007", "Illegal double '%s' value found during parsing", s)
 	}
-	return &expr.Lit{V: expr.Float(f), T: expr.TFloat}, nil
+	return &expr.Lit{V: expr.LiteralFloat(f), T: expr.TFloat}, nil
 }
 
 // decimal is an exact number. One that is longer than a DECIMAL may be is cut as MySQL cuts it.
@@ -165,9 +165,7 @@ func bits(s string) *expr.Lit {
 	for i := range len(s) {
 		n = n<<8 | uint64(s[i])
 	}
-	t := expr.TBytes(len(s))
-	t.Coerc = expr.Coercible
-	return &expr.Lit{V: expr.Bit(s, n), T: t}
+	return &expr.Lit{V: expr.Bit(s, n), T: expr.TBytes(len(s))}
 }
 
 // introduced is a text with a character set before it: _utf8mb4'x'.
@@ -186,9 +184,7 @@ func (b *binder) introduced(charset string, e sqlparser.Expr) (expr.Node, error)
 	}
 	s := l.V.RawText()
 	if charset == "binary" {
-		t := expr.TBytes(len(s))
-		t.Coerc = expr.Coercible
-		return &expr.Lit{V: expr.Bytes(s), T: t}, nil
+		return &expr.Lit{V: expr.Bytes(s), T: expr.TBytes(len(s))}, nil
 	}
 	id, err := b.h.CharacterSet(charset)
 	if err != nil {

@@ -67,7 +67,7 @@ func (b *binder) callNullable(c *expr.Call) bool {
 		}
 		return b.nullable(c.Args[len(c.Args)-1])
 	case "cast":
-		if t := c.T; t.IsString() {
+		if t := c.T; t.IsString() || t.Name == expr.YearType {
 			return true
 		} else if t.IsTemporal() || t.Kind() == expr.KindJSON {
 			return b.nullable(c.Args[0]) || c.Args[0].Type().Kind() != t.Kind()

@@ -10,8 +10,6 @@ type once struct {
 	node expr.Node
 	env  *expr.Env // for which v was calculated
 	v    expr.Value
-	// lenient: it is a condition of a recursive query, which MySQL evaluates before it stores rows: what goes wrong is a warning.
-	lenient bool
 }
 
 // Type implements expr.Node.
@@ -25,13 +23,7 @@ func (o *once) Eval(env *expr.Env) (expr.Value, error) {
 	if o.env == env {
 		return o.v, nil
 	}
-	at := env
-	if o.lenient {
-		quiet := *env
-		quiet.Change = false
-		at = &quiet
-	}
-	v, err := o.node.Eval(at)
+	v, err := o.node.Eval(env)
 	if err == nil {
 		o.env, o.v = env, v
 	}
@@ -43,6 +35,9 @@ func (o *once) Args() []expr.Node { return []expr.Node{o.node} }
 
 // SetArg implements rel.Parent.
 func (o *once) SetArg(_ int, n expr.Node) { o.node, o.env = n, nil }
+
+// Unwrap implements rel.Wrapper.
+func (o *once) Unwrap() expr.Node { return o.node }
 
 // withoutOnce is the expression itself.
 func withoutOnce(n expr.Node) expr.Node {

@@ -51,7 +51,7 @@ func (b *binder) orderKey(e sqlparser.Expr, s *scope) (n expr.Node, listed bool,
 	}
 	if !expr.IsConst(n) {
 		for _, it := range s.items {
-			if b.same(n, it.node) {
+			if rel.Same(n, it.node) {
 				s.loose = s.loose[:loose] // the select list has been looked at
 				return b.itemKeyOf(it), true, nil
 			}

@@ -71,8 +71,6 @@ func (b *binder) recursive(c *cteList, stmt sqlparser.SelectStatement) (*query, 
 	if err != nil {
 		return nil, err
 	}
-	b.storing++
-	defer func() { b.storing-- }()
 	out := &rel.Recursive{Name: c.name, Distinct: distinct}
 	if limit != nil {
 		out.Limit, out.Offset = limit.Count, limit.Offset

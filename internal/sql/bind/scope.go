@@ -76,6 +76,8 @@ type scope struct {
 	ons                     []pendingOn
 	// compared: the left side of IN (SELECT ...) is being bound, which errors name in place of the clause.
 	compared bool
+	// where is how errors name an expression that is in no query; "": it is in one.
+	where string
 	// number is that of the expression in its clause, from 1.
 	number int
 	// read are the columns that an expression has been found to read, while it is compared with the keys of GROUP BY.
@@ -159,6 +161,9 @@ func (f *joined) find(e *sqlparser.ColName, in string) (src *source, c column, f
 
 // place is how errors name what is being bound.
 func (s *scope) place() string {
+	if s.where != "" {
+		return s.where
+	}
 	if s.compared {
 		return "IN/ALL/ANY subquery"
 	}

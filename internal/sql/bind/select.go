@@ -165,6 +165,9 @@ func (b *binder) assemble(sel *sqlparser.Select, s *scope, plan rel.Node, having
 	b.columnsOfItems(s)
 	plan = project(plan, s.items, func(it *item) bool { return it.sorted || distinct })
 	q := &query{foundRows: sel.QueryOpts.SQLCalcFoundRows}
+	if s.group == nil && !distinct {
+		q.from = s.from.sources
+	}
 	q.merged = s.group == nil && !distinct && limit == nil && len(having) == 0 && len(s.windows) == 0 && !isDual(sel.From)
 	for _, it := range s.items {
 		q.cols = append(q.cols, column{name: it.name, id: it.id})

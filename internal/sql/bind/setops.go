@@ -58,10 +58,10 @@ func operands(s *sqlparser.SetOp) []operand {
 		}
 		return operands(in)
 	}
-	// MySQL makes one operation of two unless the inner one drops duplicates and the outer one does not.
+	// MySQL makes one operation of two unless the inner one drops duplicates and the outer one does not, and of INTERSECT unless both keep them.
 	mergeable := func(inner []operand) bool {
 		for _, o := range inner[min(1, len(inner)):] {
-			if all && !o.all {
+			if all && o.all == (kind == rel.Intersect) {
 				return false
 			}
 		}
@@ -72,11 +72,11 @@ func operands(s *sqlparser.SetOp) []operand {
 		out = []operand{{stmt: s.Left}}
 	}
 	right := chain(s.Right)
-	if kind != rel.Union || !mergeable(right) {
+	if kind == rel.Except || !mergeable(right) {
 		return append(out, operand{stmt: s.Right, all: all})
 	}
-	for _, o := range right {
-		out = append(out, operand{stmt: o.stmt, all: all})
+	for i, o := range right {
+		out = append(out, operand{stmt: o.stmt, all: all && (i == 0 || o.all)})
 	}
 	return out
 }
@@ -103,7 +103,7 @@ func (b *binder) setOp(s *sqlparser.SetOp, outer *scope) (*query, error) {
 	for _, c := range q.cols {
 		t := &b.meta.Columns[c.id].Type
 		if t.Kind() == expr.KindText && t.Coerc == expr.NoneCoerc {
-			return nil, expr.Errorf(1271, "HY000", "Illegal mix of collations for operation 'UNION'")
+			return nil, errUnionMix
 		}
 		*t = storedType(*t)
 	}
@@ -193,14 +193,31 @@ func (b *binder) setTypes(queries []*query) ([]expr.Type, error) {
 		if t.Kind() == expr.KindBytes && fixedBytes(ts) {
 			t.Name = expr.Binary
 		}
-		if t.Kind() == expr.KindText {
-			if t.Collation, t.Coerc, err = setCollation(ts); err != nil {
+		if t.Kind() == expr.KindText || t.Kind() == expr.KindBytes && someText(ts) {
+			coll, coerc, err := setCollation(ts)
+			if err != nil {
 				return nil, err
 			}
+			switch {
+			case coll == expr.BinaryCollation && t.Kind() == expr.KindText:
+				t = expr.TBytes(t.Length)
+			case coll != expr.BinaryCollation && t.Kind() == expr.KindBytes:
+				t = expr.TText(t.Length, coll, coerc)
+			}
+			t.Collation, t.Coerc = coll, coerc
 		}
 		out[i] = t
 	}
 	return out, nil
+}
+
+func someText(ts []expr.Type) bool {
+	for _, t := range ts {
+		if t.Kind() == expr.KindText {
+			return true
+		}
+	}
+	return false
 }
 
 // fixedBytes reports whether the columns are BINARY(n), or whole numbers beside those: so is the column that they make together.
@@ -215,17 +232,20 @@ func fixedBytes(ts []expr.Type) bool {
 
 // setCollation is the collation that the texts among columns have together; NoneCoerc: they have none. MySQL finds it column after column: one
 // with a collation of its own decides where those before it have none together, and an operand that is a set operation without a collation
-// is left out (as MySQL 9.7 answers; the manual does not say).
+// gives way to all others, numbers and NULL too (as MySQL 9.7 answers; the manual does not say).
 func setCollation(ts []expr.Type) (uint16, expr.Coercibility, error) {
 	var out, without expr.Type
-	some, none := false, 0
+	some, number, null := false, false, false
 	for _, t := range ts {
 		switch {
-		case !t.IsString():
+		case t.Name == expr.NullType:
+			null = true
+			continue
+		case !t.IsString() && t.Kind() != expr.KindJSON && t.Kind() != expr.KindBit:
+			number = true
 			continue
 		case t.Coerc == expr.NoneCoerc:
 			without = t
-			none++
 			continue
 		case !some:
 			out, some = t, true
@@ -245,13 +265,15 @@ func setCollation(ts []expr.Type) (uint16, expr.Coercibility, error) {
 	switch {
 	case some:
 		return out.Collation, out.Coerc, nil
-	case none > 1:
-		return without.Collation, expr.NoneCoerc, nil
-	case none == 1:
-		return without.Collation, expr.Ignorable, nil
+	case number:
+		return expr.DefaultCollation, expr.Coercible, nil
+	case null:
+		return expr.BinaryCollation, expr.Ignorable, nil
 	}
-	return expr.DefaultCollation, expr.Coercible, nil
+	return without.Collation, expr.NoneCoerc, nil
 }
+
+var errUnionMix = expr.Errorf(1271, "HY000", "Illegal mix of collations for operation 'UNION'")
 
 // storedType is the type of a column that is nothing but NULL: MySQL makes it a binary string without a byte.
 func storedType(t expr.Type) expr.Type {

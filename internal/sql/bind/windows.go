@@ -240,7 +240,7 @@ func (b *binder) windowOrder(w *window, s *scope) (*windowOrder, error) {
 		out.order = append(out.order, rel.SortKey{Expr: n, Desc: o.Direction == sqlparser.DescScr})
 	}
 	for _, f := range s.windows { // the same partition and order are bound once
-		if f.over != nil && b.allSame(f.over.partition, out.partition) && b.sameOrder(f.over.order, out.order) {
+		if f.over != nil && rel.AllSame(f.over.partition, out.partition) && b.sameOrder(f.over.order, out.order) {
 			return f.over, nil
 		}
 	}

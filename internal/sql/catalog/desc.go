@@ -54,8 +54,10 @@ type Trigger struct {
 	SQLMode string `json:"sql_mode,omitempty"`
 }
 
-// Procedure is kept as its statement.
+// Procedure is a procedure or a function, kept as its statement.
 type Procedure struct {
+	Function bool   `json:"function,omitempty"`
+	Definer  string `json:"definer,omitempty"` // user@host
 	Name     string `json:"name"`
 	Create   string `json:"create"`
 	Created  int64  `json:"created"` // ns since the Unix epoch
@@ -87,7 +89,7 @@ type Column struct {
 	OnUpdate      string `json:"on_update,omitempty"`
 	Virtual       bool   `json:"virtual,omitempty"` // computed when read, never stored
 	Hidden        bool   `json:"hidden,omitempty"`
-	HiddenSystem  bool   `json:"hidden_system,omitempty"`
+	HiddenSystem  bool   `json:"hidden_system,omitempty"` // no statement names it: it holds an expression that an index is on
 	Comment       string `json:"comment,omitempty"`
 	// Fill is this column in rows older than it: the value part of a row in which it is the only column.
 	Fill []byte `json:"fill,omitempty"`
@@ -116,6 +118,7 @@ type Index struct {
 type IndexPart struct {
 	Column uint32 `json:"column"`
 	Length int    `json:"length,omitempty"`
+	Desc   bool   `json:"desc,omitempty"` // as it was declared; keys are in ascending order
 }
 
 // ForeignKey of the table that declares it.
@@ -165,6 +168,18 @@ type Table struct {
 
 // Keyless reports whether rows are kept under row ids because the table has no primary key.
 func (t *Table) Keyless() bool { return len(t.Primary.Columns) == 0 }
+
+// IndexOf is the name of the first secondary index that has a column; "": none has.
+func (t *Table) IndexOf(column uint32) string {
+	for i := range t.Indexes {
+		for _, p := range t.Indexes[i].Columns {
+			if p.Column == column {
+				return t.Indexes[i].Name
+			}
+		}
+	}
+	return ""
+}
 
 // ColumnByID returns the column, or nil.
 func (t *Table) ColumnByID(id uint32) *Column {

@@ -46,7 +46,7 @@ func findColumn(d *catalog.Table, name string) int {
 // AddColumn implements sql.AlterableTable. Rows that are there get the fill, without being touched.
 func (t *table) AddColumn(ctx *sql.Context, c *sql.Column, order *sql.ColumnOrder) error {
 	err := t.alter(ctx, func(d *catalog.Table) error {
-		col, err := describeColumn(ctx, c, d.NextColumnID)
+		col, err := t.db.describeColumn(ctx, d, c, d.NextColumnID)
 		if err != nil {
 			return err
 		}
@@ -116,8 +116,17 @@ func (t *table) DropColumn(ctx *sql.Context, name string) error {
 	}
 	err = t.alter(ctx, func(d *catalog.Table) error {
 		i := findColumn(d, name)
+		if i < 0 && sql.IsHiddenSystemColumn(name) {
+			return nil // gone with its index
+		}
 		if i < 0 {
 			return sql.ErrTableColumnNotFound.New(t.Name(), name)
+		}
+		if isPart(&d.Columns[i]) && d.IndexOf(d.Columns[i].ID) != "" {
+			return nil // of another index, whose name begins alike
+		}
+		if err := dependsOn(d, name); err != nil {
+			return err
 		}
 		id := d.Columns[i].ID
 		d.Columns = slices.Delete(d.Columns, i, i+1)
@@ -144,18 +153,25 @@ func (t *table) ModifyColumn(ctx *sql.Context, name string, c *sql.Column, order
 		if i < 0 {
 			return sql.ErrTableColumnNotFound.New(t.Name(), name)
 		}
-		col, err := describeColumn(ctx, c, d.Columns[i].ID)
+		if !strings.EqualFold(name, c.Name) {
+			if err := dependsOn(d, name); err != nil {
+				return err
+			}
+		}
+		col, err := t.db.describeColumn(ctx, d, c, d.Columns[i].ID)
 		if err != nil {
 			return err
 		}
 		col.Fill = d.Columns[i].Fill
 		if order == nil {
 			d.Columns[i] = col
-			return nil
+			return t.db.retypeParts(ctx, d, false)
 		}
 		d.Columns = slices.Delete(d.Columns, i, i+1)
-		d.Columns, err = putColumn(d.Columns, col, order, columnName)
-		return err
+		if d.Columns, err = putColumn(d.Columns, col, order, columnName); err != nil {
+			return err
+		}
+		return t.db.retypeParts(ctx, d, false)
 	})
 	if err != nil {
 		return err

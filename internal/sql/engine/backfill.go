@@ -147,10 +147,26 @@ func (t *table) backfillRows(ctx context.Context, sc *sql.Context, tx *txn.Txn, 
 	}
 	var entries []entry
 	var ks []kv.Key
+	s, err := sessionOf(sc)
+	if err != nil {
+		return err
+	}
+	exprs, err := newRowExpressions(sc, s, t.db, t.l)
+	if err != nil {
+		return err
+	}
 	for _, r := range rows {
 		d, err := t.l.decodeRow(r.Key, r.Value)
 		if err != nil {
 			return err
+		}
+		if exprs != nil { // the rows are to have the values, too
+			if err := exprs.fill(d); err != nil {
+				return err
+			}
+			if v := t.l.rowValue(d); !bytes.Equal(v, r.Value) {
+				tx.Put(r.Key, v)
+			}
 		}
 		e := entry{d: d}
 		if e.key, e.value, e.unique, err = x.entry(d); err != nil {

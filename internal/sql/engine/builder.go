@@ -26,6 +26,9 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	}
 	switch n := n.(type) {
 	case *plan.InsertInto:
+		if err := refusedTriggers(ctx, n); err != nil {
+			return nil, err
+		}
 		b.insert(ctx, n)
 		if n.OnDupExprs.HasUpdates() {
 			return b.instead(ctx, row)(b.exactInsert(n))
@@ -44,15 +47,11 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 		return b.joinSource(ctx, n, row)
 	case *exactTarget:
 		return b.e.gms.Analyzer.ExecBuilder.Build(ctx, n.node, row)
-	case *plan.Call:
-		if s, err := sessionOf(ctx); err == nil && n.Procedure.ExternalProc == nil {
-			if err := s.beginCall(ctx); err != nil {
-				return nil, err
-			}
-		}
 	case *plan.TriggerExecutor:
-		if s, err := sessionOf(ctx); err == nil {
-			s.stmt.deferred = false // what a trigger reads has to include the rows so far
+		return b.triggered(ctx, n, row)
+	case *plan.Set:
+		if t := bodyOf(n); t != nil {
+			return t.run(ctx, row)
 		}
 	case *plan.Distinct:
 		return b.distinct(ctx, n, row)
@@ -80,18 +79,10 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	case *plan.LoadData:
 		return loadData(ctx, n)
 	case *plan.ShowCreateTable:
-		// The wrapper of tables with virtual columns has no comment.
-		if r, ok := n.Child.(*plan.ResolvedTable); ok {
-			if _, wrapped := r.Table.(sql.TableWrapper); wrapped {
-				plain := *r
-				for w, ok := plain.Table.(sql.TableWrapper); ok; w, ok = plain.Table.(sql.TableWrapper) {
-					plain.Table = w.Underlying()
-				}
-				whole, err := n.WithChildren(ctx, &plain)
-				if err != nil {
-					return nil, err
-				}
-				return b.e.gms.Analyzer.ExecBuilder.Build(ctx, whole, row)
+		if r, ok := n.Child.(*plan.ResolvedTable); ok && !n.IsView {
+			if t, ok := sql.GetUnderlyingTable(r.Table).(*table); ok {
+				text, err := t.createText(ctx, n.TargetSchema())
+				return sql.RowsToRowIter(sql.Row{t.l.desc.Name, text}), err
 			}
 		}
 	case *plan.ShowColumns:

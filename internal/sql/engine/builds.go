@@ -135,7 +135,9 @@ func (t *table) abandon(ctx *sql.Context, s *Session, name string) (err error) {
 	for try := 0; ; try++ {
 		s.another(own)
 		if err = t.DropIndex(own, name); err == nil {
-			err = s.checkpoint(own)
+			if err = t.alter(own, dropOrphans); err == nil {
+				err = s.checkpoint(own)
+			}
 		}
 		x := s.transaction()
 		if err == nil || sql.ErrCantDropFieldOrKey.Is(err) || x == nil || x.retry == nil || r.Now() >= until {

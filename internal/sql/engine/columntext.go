@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -26,24 +25,23 @@ func typeText(t sql.Type, table sql.CollationID) string {
 		return t.String()
 	}
 	var values []string
-	var kind string
+	out := ""
 	switch t := t.(type) {
 	case sql.EnumType:
-		kind, values = "enum", t.Values()
+		out, values = "enum(", t.Values()
 	case sql.SetType:
-		kind, values = "set", t.Values()
+		out, values = "set(", t.Values()
 	default:
-		return c.StringWithTableCollation(table)
+		out = c.StringWithTableCollation(c.Collation())
 	}
-	for i, v := range values {
-		values[i] = quoteText(v)
+	if values != nil {
+		for i, v := range values {
+			values[i] = quoteText(v)
+		}
+		out += strings.Join(values, ",") + ")"
 	}
-	out := kind + "(" + strings.Join(values, ",") + ")"
-	if c.Collation().CharacterSet() != table.CharacterSet() {
-		out += " CHARACTER SET " + c.Collation().CharacterSet().String()
-	}
-	if c.Collation() != table {
-		out += " COLLATE " + c.Collation().String()
+	if collationOf(t) != nil && c.Collation() != table {
+		out += " CHARACTER SET " + c.Collation().CharacterSet().String() + " COLLATE " + c.Collation().String()
 	}
 	return out
 }
@@ -65,17 +63,16 @@ func collationOf(t sql.Type) any {
 }
 
 // defaultText is a column's default as SHOW COLUMNS and COLUMN_DEFAULT have it: the value, or the expression without its parentheses; nil:
-// there is none, or it is NULL.
-func defaultText(ctx *sql.Context, c *sql.Column) (any, error) {
+// there is none, or it is NULL. d is the catalog's description; nil: it is of no table of the catalog.
+func defaultText(ctx *sql.Context, d *catalog.Column, c *sql.Column) (any, error) {
 	if c.Default == nil || c.Generated != nil {
 		return nil, nil
 	}
+	if d != nil && isExpression(d.Default) {
+		return schemaText(d.Default), nil
+	}
 	if !c.Default.IsLiteral() {
-		text := mysqlNow(c.Default.String())
-		if strings.HasPrefix(text, "(") && strings.HasSuffix(text, ")") {
-			text = text[1 : len(text)-1]
-		}
-		return text, nil
+		return mysqlNow(c.Default.String()), nil
 	}
 	v, err := c.Default.Eval(ctx, nil)
 	if err != nil || v == nil || c.Default.String() == "NULL" { // of JSON it is a document
@@ -125,21 +122,6 @@ func mysqlNow(text string) string {
 // isNow reports whether an expression is the present time.
 func isNow(text string) bool { return strings.HasPrefix(mysqlNow(text), "CURRENT_TIMESTAMP") }
 
-// oneCall is a call of a function, or a name.
-var oneCall = regexp.MustCompile("^(`[^`]+`|\\w+\\(.*\\))$")
-
-// generatedText is the expression of a generated column: with one pair of parentheses, if it is not the call of a function.
-func generatedText(d *sql.ColumnDefaultValue) string {
-	text := d.String()
-	for len(text) > 1 && text[0] == '(' && closing(text) == len(text)-1 {
-		text = text[1 : len(text)-1]
-	}
-	if at := strings.IndexByte(text, '('); oneCall.MatchString(text) && (at < 0 || closing(text[at:]) == len(text)-at-1) {
-		return text
-	}
-	return "(" + text + ")"
-}
-
 // closing is where the parenthesis with which a text begins is closed.
 func closing(text string) int {
 	depth := 0
@@ -175,67 +157,4 @@ func extraText(c *catalog.Column) string {
 		out = append(out, "on update "+mysqlNow(c.OnUpdate))
 	}
 	return strings.Join(out, " ")
-}
-
-// formatter writes SHOW CREATE TABLE so that it restores. go-mysql-server's own (sql/parser.go, sql/rowexec/show_iters.go) writes the
-// defaults of ENUM and SET as the numbers of their values, and nothing where there is none.
-type formatter struct{ *sql.MySqlSchemaFormatter }
-
-// GenerateCreateTableColumnDefinition implements sql.SchemaFormatter. given is the default, quoted where it has to be.
-func (f formatter) GenerateCreateTableColumnDefinition(c *sql.Column, given, onUpdate string, table sql.CollationID) string {
-	out := "  " + f.QuoteIdentifier(c.Name) + " " + typeText(c.Type, table)
-	if c.Generated != nil {
-		out += " GENERATED ALWAYS AS (" + generatedText(c.Generated) + ")"
-		if c.Virtual {
-			out += " VIRTUAL"
-		} else {
-			out += " STORED"
-		}
-	}
-	switch {
-	case !c.Nullable:
-		out += " NOT NULL"
-	case types.IsTimestampType(c.Type) && c.Generated == nil:
-		out += " NULL"
-	}
-	out += f.defaultOf(c, given)
-	if c.OnUpdate != nil {
-		out += " ON UPDATE " + mysqlNow(onUpdate)
-	}
-	if c.AutoIncrement {
-		out += " AUTO_INCREMENT"
-	}
-	if c.Comment != "" {
-		out += " COMMENT " + quoteText(c.Comment)
-	}
-	return out
-}
-
-func (f formatter) defaultOf(c *sql.Column, given string) string {
-	switch {
-	case c.Generated != nil || c.AutoIncrement:
-		return ""
-	case c.Default == nil && c.Nullable && !types.IsTextBlob(c.Type):
-		return " DEFAULT NULL"
-	case c.Default == nil:
-		return ""
-	case !c.Default.IsLiteral():
-		return " DEFAULT " + mysqlNow(given)
-	}
-	ctx := sql.NewEmptyContext()
-	v, err := c.Default.Eval(ctx, nil)
-	if err != nil {
-		return " DEFAULT " + given
-	}
-	if v == nil || c.Default.String() == "NULL" {
-		return " DEFAULT NULL"
-	}
-	text, err := valueText(ctx, c.Type, v)
-	switch {
-	case err != nil:
-		return " DEFAULT " + given
-	case types.IsBit(c.Type) || types.IsBinaryType(c.Type):
-		return " DEFAULT " + text
-	}
-	return " DEFAULT " + quoteText(text)
 }

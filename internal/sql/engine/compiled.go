@@ -152,7 +152,6 @@ func (x *execution) attemptPlan(sc *sql.Context, p *compiled, given []literal) (
 	s := x.s
 	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: p.kind, begin: p.begin, deferred: true}
 	s.stmt.atCommit = p.inserts && x.autocommit(sc)
-	s.calls = nil
 	s.latest = s.transaction()
 	if s.latest != nil {
 		s.latest.startStatement(x.lockUntil)

@@ -176,7 +176,7 @@ func (t *table) CreateCheck(ctx *sql.Context, c *sql.CheckDefinition) error {
 		if taken(name) {
 			return sql.ErrDuplicateCheckName.New(name)
 		}
-		d.Checks = append(d.Checks, catalog.Check{Name: name, Expr: c.CheckExpression, Enforced: c.Enforced})
+		d.Checks = append(d.Checks, catalog.Check{Name: name, Expr: shownText(c.CheckExpression), Enforced: c.Enforced})
 		return nil
 	})
 }

@@ -21,16 +21,15 @@ type database struct {
 }
 
 var (
-	_ sql.Database                = (*database)(nil)
-	_ sql.TableCreator            = (*database)(nil)
-	_ sql.IndexedTableCreator     = (*database)(nil)
-	_ sql.TableDropper            = (*database)(nil)
-	_ sql.TableRenamer            = (*database)(nil)
-	_ sql.CollatedDatabase        = (*database)(nil)
-	_ sql.ViewDatabase            = (*database)(nil)
-	_ sql.TriggerDatabase         = (*database)(nil)
-	_ sql.StoredProcedureDatabase = (*database)(nil)
-	_ sql.IndexNameGenerator      = (*database)(nil)
+	_ sql.Database            = (*database)(nil)
+	_ sql.TableCreator        = (*database)(nil)
+	_ sql.IndexedTableCreator = (*database)(nil)
+	_ sql.TableDropper        = (*database)(nil)
+	_ sql.TableRenamer        = (*database)(nil)
+	_ sql.CollatedDatabase    = (*database)(nil)
+	_ sql.ViewDatabase        = (*database)(nil)
+	_ sql.TriggerDatabase     = (*database)(nil)
+	_ sql.IndexNameGenerator  = (*database)(nil)
 )
 
 // Name implements sql.Nameable.
@@ -126,15 +125,20 @@ func (d *database) CreateIndexedTable(ctx *sql.Context, name string, schema sql.
 	desc := &catalog.Table{ID: t.edit.NewID(), Database: d.id, Name: name, Collation: collation.Name(), Comment: comment,
 		Dense: t.denseIDs(ctx), NextColumnID: 1, NextIndexID: 2, Primary: catalog.Index{ID: 1, Name: "PRIMARY", Unique: true}}
 	for _, c := range schema.Schema {
-		col, err := describeColumn(ctx, c, desc.NextColumnID)
+		col, err := d.describeColumn(ctx, desc, c, desc.NextColumnID)
 		if err != nil {
 			return err
 		}
 		desc.NextColumnID++
 		desc.Columns = append(desc.Columns, col)
 	}
+	var keys []sql.IndexColumn
 	for _, at := range schema.PkOrdinals {
-		p := catalog.IndexPart{Column: desc.Columns[at].ID}
+		keys = append(keys, sql.IndexColumn{Name: schema.Schema[at].Name})
+	}
+	descending := descendingParts(ctx, "PRIMARY", keys)
+	for i, at := range schema.PkOrdinals {
+		p := catalog.IndexPart{Column: desc.Columns[at].ID, Desc: isDescending(descending, i)}
 		for _, ic := range pk.Columns {
 			if strings.EqualFold(ic.Name, desc.Columns[at].Name) {
 				p.Length = int(ic.Length)
@@ -187,6 +191,12 @@ func (d *database) RenameTable(ctx *sql.Context, from, to string) error {
 	}
 	desc := catalog.Clone(old)
 	desc.Name = to
+	for i := range desc.Checks { // those that were given no name follow the table
+		c := &desc.Checks[i]
+		if n, ok := strings.CutPrefix(strings.ToLower(c.Name), strings.ToLower(from)+"_chk_"); ok && strings.Trim(n, "0123456789") == "" {
+			c.Name = to + "_chk_" + n
+		}
+	}
 	if err := t.edit.PutTable(desc); err != nil {
 		return err
 	}
@@ -214,8 +224,42 @@ func (d *database) GenerateIndexName(ctx *sql.Context, _ string, def sql.IndexDe
 	return sql.GenerateMySqlIndexName(ctx, def, t)
 }
 
-// describeColumn is how a column is kept in the catalog.
-func describeColumn(ctx *sql.Context, c *sql.Column, id uint32) (catalog.Column, error) {
+// describeColumn is how a column of a table is kept in the catalog; t is the table so far. What the statement does not say of its
+// expressions stays as it is.
+func (d *database) describeColumn(ctx *sql.Context, t *catalog.Table, c *sql.Column, id uint32) (catalog.Column, error) {
+	out, err := describePlain(ctx, c, id)
+	if err != nil {
+		return out, err
+	}
+	was := t.ColumnByID(id)
+	if c.HiddenSystem && was != nil {
+		out.Type, out.Nullable, out.Generated = was.Type, was.Nullable, was.Generated
+		return out, nil
+	}
+	n := notesOf(ctx)
+	name := strings.ToLower(c.Name)
+	if p, ok := n.parts[name]; ok {
+		return out, d.describePart(ctx, t, &out, p)
+	}
+	if e := n.generated[name]; e != nil && out.Generated != "" {
+		if text := keptText(ctx, e, t.Columns); text != "" {
+			out.Generated = text
+		}
+	} else if was != nil && was.Generated != "" && out.Generated != "" {
+		out.Generated = was.Generated
+	}
+	if e := n.defaults[name]; e != nil && out.Default != "" {
+		if text := keptText(ctx, e, t.Columns); text != "" {
+			out.Default = "(" + text + ")"
+		}
+	} else if was != nil && strings.HasPrefix(was.Default, "(") && strings.HasPrefix(out.Default, "(") {
+		out.Default = was.Default
+	}
+	return out, nil
+}
+
+// describePlain is describeColumn as far as go-mysql-server says it.
+func describePlain(ctx *sql.Context, c *sql.Column, id uint32) (catalog.Column, error) {
 	if t, ok := c.Type.(timeType); ok && t.fsp > 6 {
 		return catalog.Column{}, mysql.NewSQLError(1426, "42000", "Too-big precision %d specified for '%s'. Maximum is 6.", t.fsp, c.Name)
 	}

@@ -152,6 +152,18 @@ func (e *editor) duplicate(ctx *sql.Context, x *indexLayout, d datums, entry []b
 
 // existing reads the row that has the key.
 func (e *editor) existing(ctx *sql.Context, x *indexLayout, d datums, entry []byte) (sql.Row, error) {
+	have, err := e.existingRow(ctx, x, d, entry)
+	if err != nil {
+		return nil, err
+	}
+	if e.t.l.desc.Keyless() {
+		e.s.stmt.rememberRowID(e.t.l, have)
+	}
+	return e.t.l.row(have, nil)
+}
+
+// existingRow is the row that has the key as it is kept.
+func (e *editor) existingRow(ctx *sql.Context, x *indexLayout, d datums, entry []byte) (datums, error) {
 	l := e.t.l
 	key, err := l.primaryKey(d)
 	value := entry
@@ -177,14 +189,7 @@ func (e *editor) existing(ctx *sql.Context, x *indexLayout, d datums, entry []by
 	if len(value) == 0 {
 		return nil, l.corrupt(key, fmt.Errorf("index %s has an entry for a row that is not there", x.desc.Name))
 	}
-	have, err := l.decodeRow(key, value)
-	if err != nil {
-		return nil, err
-	}
-	if l.desc.Keyless() {
-		e.s.stmt.rememberRowID(l, have)
-	}
-	return l.row(have, nil)
+	return l.decodeRow(key, value)
 }
 
 // duplicateText is MySQL's message.

@@ -30,6 +30,7 @@ type editor struct {
 	// moves: rows that are there get other keys. They are looked up at the very end, because a key that is taken now may
 	// be that of a row yet to be moved.
 	moves bool
+	exprs *rowExpressions // of functional indexes; nil: there are none, or none has been needed
 }
 
 // newRow is a row whose keys are still to be looked up.
@@ -167,6 +168,9 @@ func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
+	if err := e.fill(ctx, d); err != nil {
+		return err
+	}
 	generated := e.s.stmt.isGenerated(e.t.l, row)
 	if err := e.insert(ctx, d, generated); err != nil {
 		return err
@@ -175,7 +179,7 @@ func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 	return nil
 }
 
-// insert adds a row. generated: the node has given it its AUTO_INCREMENT value.
+// insert adds a row, which has been filled. generated: the node has given it its AUTO_INCREMENT value.
 func (e *editor) insert(ctx *sql.Context, d datums, generated bool) error {
 	ws, err := e.writesOf(d)
 	if err != nil {
@@ -232,15 +236,29 @@ func (e *editor) old(ctx *sql.Context, row sql.Row) (datums, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.t.l.desc.Keyless() {
+		id, err := e.s.stmt.takeRowID(e.t.l, d)
+		if d[e.t.l.rowIDAt()].U = id; err != nil {
+			return d, err
+		}
+	}
 	if e.t.l.virtualIndex {
 		return e.stored(ctx, d)
 	}
-	if !e.t.l.desc.Keyless() {
-		return d, nil
+	return d, nil
+}
+
+// fill calculates the expressions of functional indexes for a row that is about to be written.
+func (e *editor) fill(ctx *sql.Context, d datums) (err error) {
+	if !e.t.l.hasParts {
+		return nil
 	}
-	id, err := e.s.stmt.takeRowID(e.t.l, d)
-	d[e.t.l.rowIDAt()].U = id
-	return d, err
+	if e.exprs == nil {
+		if e.exprs, err = newRowExpressions(ctx, e.s, e.t.db, e.t.l); err != nil {
+			return err
+		}
+	}
+	return e.exprs.fill(d)
 }
 
 // stored reads the row with this primary key. For tables with an index on a virtual column: of a row that it got by a
@@ -283,6 +301,9 @@ func (e *editor) Update(ctx *sql.Context, old, new sql.Row) error {
 
 // replace puts a row into the place of another one.
 func (e *editor) replace(ctx *sql.Context, was, will datums) error {
+	if err := e.fill(ctx, will); err != nil {
+		return err
+	}
 	before, err := e.writesOf(was)
 	if err != nil {
 		return err
@@ -293,19 +314,68 @@ func (e *editor) replace(ctx *sql.Context, was, will datums) error {
 	}
 	var moved []write
 	for i, w := range after {
+		if !before[i].key.Equal(w.key) {
+			moved = append(moved, w)
+		}
+	}
+	now := !e.s.stmt.deferred
+	if now { // nothing is written if a key is taken: the statement goes on without the row, perhaps
+		if err := e.free(ctx, moved, will); err != nil {
+			return err
+		}
+	}
+	for i, w := range after {
 		switch {
 		case !before[i].key.Equal(w.key):
-			e.tx.delete(before[i].key)
-			moved = append(moved, w)
+			if e.tx.delete(before[i].key); now {
+				e.tx.put(w.key, w.value)
+			}
 		case string(before[i].value) != string(w.value):
 			e.tx.put(w.key, w.value)
 		}
 	}
-	if len(moved) == 0 {
+	if len(moved) == 0 || now {
 		return nil
 	}
 	e.moves = true
 	return e.add(ctx, newRow{moved, will})
+}
+
+// free is error 1062 if one of the keys that a row is about to get is taken.
+func (e *editor) free(ctx *sql.Context, moved []write, will datums) error {
+	found, err := e.taken(ctx, moved)
+	if err != nil {
+		return err
+	}
+	for i, w := range moved {
+		if len(found[i]) > 0 {
+			return e.duplicate(ctx, w.x, will, nil)
+		}
+	}
+	return nil
+}
+
+// taken looks up what is there under the keys of a row that no other row may have: by write; nothing where it is free.
+func (e *editor) taken(ctx *sql.Context, ws []write) ([][]byte, error) {
+	out := make([][]byte, len(ws))
+	var ks []kv.Key
+	var at []int
+	for i, w := range ws {
+		if w.unique {
+			ks, at = append(ks, w.key), append(at, i)
+		}
+	}
+	if len(ks) == 0 {
+		return out, nil
+	}
+	found, _, err := e.tx.getLocked(ctx, ks, e.s.stmt.lockFor(e.t, false))
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range found {
+		out[at[i]] = v
+	}
+	return out, nil
 }
 
 // Truncate implements sql.TruncateableTable: DELETE without WHERE, or TRUNCATE TABLE, which is a change of the catalog.

@@ -157,7 +157,7 @@ func New(o Options) *Engine {
 	e.open = newTransactions()
 	e.provider = &provider{e: e, external: sql.NewExternalStoredProcedureRegistry()}
 	e.registerProcedures()
-	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{SchemaFormatter: formatter{&sql.MySqlSchemaFormatter{}},
+	a := analyzer.NewBuilder(e.provider).AddOverrides(sql.EngineOverrides{
 		Builder: sql.BuilderOverrides{Parser: parser{sql.NewMysqlParser()}}}).AddPreAnalyzeRule(unionTypesID, unionTypes).Build()
 	a.Catalog.InfoSchema = newInformationSchema()
 	a.Coster = newCoster()
@@ -194,7 +194,6 @@ func setupProcess() {
 		c.Nullable = true
 	}
 	quietLogs()
-	setupDocuments()
 	extendBuiltIns()
 	// go-mysql-server plans a SELECT of one table by a list of rules of its own (analyzer/node_batches.go), in which our last one is not,
 	// unless there is a rule of ours in this list.

@@ -8,11 +8,10 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/expr"
 )
 
-// environment is what a session decides about the evaluation of expressions. It is the same throughout a statement; in a
-// procedure, whose statements may set variables, it is looked up each time.
+// environment is what a session decides about the evaluation of expressions. It is the same throughout a statement.
 func environment(ctx *sql.Context) *expr.Env {
 	s, err := sessionOf(ctx)
-	if err != nil || len(s.calls) > 0 {
+	if err != nil {
 		return newEnvironment(ctx)
 	}
 	if s.stmt.env == nil || s.stmt.envOf != ctx {

@@ -40,7 +40,7 @@ func (noEvents) UpdateLastExecuted(*sql.Context, string, time.Time) error { retu
 // NeedsToReloadEvents implements sql.EventDatabase.
 func (noEvents) NeedsToReloadEvents(*sql.Context, any) (bool, error) { return false, nil }
 
-// noPrograms is a database without triggers and procedures: for the same reason.
+// noPrograms is a database without triggers: for the same reason.
 type noPrograms struct{}
 
 // GetTriggers implements sql.TriggerDatabase.
@@ -54,29 +54,8 @@ func (noPrograms) DropTrigger(_ *sql.Context, name string) error {
 	return sql.ErrTriggerDoesNotExist.New(name)
 }
 
-// GetStoredProcedure implements sql.StoredProcedureDatabase.
-func (noPrograms) GetStoredProcedure(*sql.Context, string) (sql.StoredProcedureDetails, bool, error) {
-	return sql.StoredProcedureDetails{}, false, nil
-}
-
-// GetStoredProcedures implements sql.StoredProcedureDatabase.
-func (noPrograms) GetStoredProcedures(*sql.Context) ([]sql.StoredProcedureDetails, error) {
-	return nil, nil
-}
-
-// SaveStoredProcedure implements sql.StoredProcedureDatabase.
-func (noPrograms) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails) error {
-	return errSystem
-}
-
-// DropStoredProcedure implements sql.StoredProcedureDatabase.
-func (noPrograms) DropStoredProcedure(_ *sql.Context, name string) error {
-	return sql.ErrStoredProcedureDoesNotExist.New(name)
-}
-
 var (
-	_ sql.EventDatabase           = (*database)(nil)
-	_ sql.EventDatabase           = (*systemDatabase)(nil)
-	_ sql.TriggerDatabase         = (*systemDatabase)(nil)
-	_ sql.StoredProcedureDatabase = (*systemDatabase)(nil)
+	_ sql.EventDatabase   = (*database)(nil)
+	_ sql.EventDatabase   = (*systemDatabase)(nil)
+	_ sql.TriggerDatabase = (*systemDatabase)(nil)
 )

@@ -38,20 +38,49 @@ type execution struct {
 	more      bool
 	watching  bool // longitude.transactions has been told of the statement
 
-	digest    string         // of the query, if known
-	compiled  bool           // executed by a plan
-	byOwn     bool           // planned and executed by our own packages (query.go)
-	explains  explainForm    // EXPLAIN of a query, by our own packages
-	inserted  *insertedQuery // of INSERT ... SELECT
-	unknown   *planKey       // the statement is one to make a plan of
-	pinned    *schema        // the version of the catalog that the ordinary path has used
-	schema    sql.Schema     // of the result that it gave
-	described *rel.Query     // how the result was described, if not by schema
-	own       *ownStatement  // that the parser does not know; nil: it is none
+	digest    string      // of the query, if known
+	compiled  bool        // executed by a plan
+	byOwn     bool        // planned and executed by our own packages (query.go)
+	explains  explainForm // EXPLAIN of a query, by our own packages
+	discards  bool        // DO: the rows of the query are not sent
+	into      *sqlparser.Into
+	program   *invocation                  // whose statement it is; nil: it is the client's
+	begun     bool                         // the result of a procedure's query has begun to be sent
+	gives     func(*rel.Query) rowReceiver // where the rows of the query go; nil: to the client
+	hinted    []*sql.Warning               // about optimizer hints
+	inserted  *insertedQuery               // of INSERT ... SELECT
+	unknown   *planKey                     // the statement is one to make a plan of
+	pinned    *schema                      // the version of the catalog that the ordinary path has used
+	schema    sql.Schema                   // of the result that it gave
+	described *rel.Query                   // how the result was described, if not by schema
+	own       *ownStatement                // that the parser does not know; nil: it is none
+	behind    bool                         // the statement is that of an EXECUTE, behind which the text goes on
+	// foreignKeys are those of the tables that the statement changes, by table.
+	foreignKeys map[uint64]*foreignKeys
 }
 
 // run executes the first statement of the request and returns the rest of the text.
 func (x *execution) run(sc *sql.Context, r request) (remainder string, err error) {
+	if p, inner, rest, err := x.executes(sc, r); err != nil {
+		x.s.ClearWarnings()
+		return rest, x.h.e.clientError(sc, err, nil)
+	} else if p != nil {
+		return rest, x.executePrepared(sc, p, inner, rest)
+	}
+	if done, rest, err := x.calls(sc, r); done {
+		if err != nil {
+			err = x.h.e.clientError(sc, err, nil)
+		}
+		return rest, err
+	}
+	return x.runStatement(sc, r)
+}
+
+// runStatement executes the first statement of the request, which is no EXECUTE.
+func (x *execution) runStatement(sc *sql.Context, r request) (remainder string, err error) {
+	if undo := x.applyHints(sc, r.query); undo != nil {
+		defer undo()
+	}
 	if done, remainder, err := x.byOwnPlanner(sc, r); done {
 		return remainder, err
 	}
@@ -59,7 +88,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 	if x.own != nil && x.own.answer != nil {
 		return remainder, x.answerOwn(sc, r, remainder)
 	}
-	x.kind, x.more, x.query, x.ast = kindOfStatement(stmt), remainder != "", r.query, stmt
+	x.kind, x.more, x.query, x.ast = kindOfStatement(stmt), x.behind || remainder != "", r.query, stmt
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
@@ -74,10 +103,7 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 		return remainder, x.h.e.clientError(x.ctx, errInTransaction, nil)
 	}
 	if x.kind == changingCatalog {
-		if t, ok := x.s.GetTransaction().(*tx); ok && t != nil && t.readOnly {
-			return remainder, x.h.e.clientError(sc, sql.ErrReadOnlyTransaction.New(), t)
-		}
-		if err := x.implicitCommit(sc); err != nil {
+		if err := x.beforeChange(sc); err != nil {
 			return remainder, err
 		}
 	}
@@ -118,8 +144,14 @@ func (x *execution) run(sc *sql.Context, r request) (remainder string, err error
 
 // answerOwn executes a statement that go-mysql-server has no part in.
 func (x *execution) answerOwn(sc *sql.Context, r request, remainder string) error {
-	x.kind, x.more, x.query = reading, remainder != "", r.query
+	x.kind, x.more, x.query = reading, x.behind || remainder != "", r.query
 	x.watch()
+	if x.own.changes {
+		x.kind = changingCatalog
+		if err := x.beforeChange(sc); err != nil {
+			return err
+		}
+	}
 	if err := x.repeat(sc, func() error { return x.attemptOwn(sc, x.own.answer) }); err != nil {
 		return err
 	}
@@ -207,6 +239,14 @@ func (x *execution) autocommit(sc *sql.Context) bool {
 	return x.s.settings(sc).autocommit
 }
 
+// beforeChange prepares a change of the catalog: it is a transaction of its own.
+func (x *execution) beforeChange(sc *sql.Context) error {
+	if t := x.s.transaction(); t != nil && t.readOnly {
+		return x.h.e.clientError(sc, sql.ErrReadOnlyTransaction.New(), t)
+	}
+	return x.implicitCommit(sc)
+}
+
 // implicitCommit ends the open transaction before a statement that changes the catalog, as MySQL does.
 func (x *execution) implicitCommit(sc *sql.Context) error {
 	t, ok := x.s.GetTransaction().(*tx)
@@ -275,13 +315,17 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	defer sc.ProcessList.EndQuery(sc)
 	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt), drops: dropsIndexes(stmt), explains: explains(stmt)}
 	x.s.stmt.flags, x.s.stmt.unnamed = &sql.QueryFlags{}, unnamedIndexes(stmt)
+	x.s.stmt.by = x
+	if x.own != nil {
+		x.s.stmt.trigger = x.own.trigger
+	}
 	x.s.stmt.explainJSON = x.own != nil && x.own.json
+	x.s.stmt.ignores = ignores(stmt)
 	x.s.stmt.ids.inserts(stmt)
 	x.s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	if x.s.stmt.locks = x.lockPlan(sc, stmt, bindings); x.kind == writing {
 		x.s.stmt.scanLocks = scanLocks(sc)
 	}
-	x.s.calls = nil
 	before, _ := x.s.GetTransaction().(*tx)
 	x.s.latest = before
 	if before != nil {
@@ -290,6 +334,16 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	if x.kind == changingCatalog {
 		if err := x.lockCatalog(sc); err != nil {
 			return err
+		}
+		if s, is := createsLike(stmt); is {
+			return x.attemptLike(sc, s)
+		}
+		noted, err := x.noteTables(sc, stmt)
+		if err != nil {
+			return err
+		}
+		if noted != stmt {
+			stmt, query = noted, "/* columns */ "+query // its own key: the statement that was prepared is another
 		}
 	}
 	if x.inserted != nil {
@@ -301,6 +355,9 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 			sc.Session.PrepareQuery(query, stmt)
 			defer sc.Session.UnprepareQuery(query)
 		}
+	}
+	if _, ok := stmt.(*sqlparser.Set); ok {
+		x.s.ClearWarnings() // go-mysql-server does so for all others
 	}
 	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, x.s.stmt.flags)
 	if err != nil {

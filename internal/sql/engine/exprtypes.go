@@ -49,7 +49,7 @@ func exprType(t sql.Type, coerc expr.Coercibility) expr.Type {
 			out.Length, out.Scale = int(d.Precision()), int(d.Scale())
 		}
 	case sqltypes.Bit:
-		out.Name, out.Length, out.Unsigned = expr.BitType, 64, true
+		out.Name, out.Length, out.Unsigned, out.Coerc = expr.BitType, 64, true, expr.Implicit
 		if b, ok := t.(types.BitType); ok {
 			out.Length = int(b.NumberOfBits())
 		}

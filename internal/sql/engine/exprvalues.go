@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
@@ -67,7 +65,7 @@ func fromHost(ctx context.Context, v any, t expr.Type) (expr.Value, error) {
 	case types.Timespan:
 		return expr.Packed(expr.KindTime, int64(v), t.Scale), nil
 	case sql.JSONWrapper:
-		return expr.JSON(v), nil
+		return fromDocument(ctx, v)
 	case sql.AnyWrapper:
 		inner, err := v.UnwrapAny(ctx)
 		if err != nil {
@@ -76,12 +74,15 @@ func fromHost(ctx context.Context, v any, t expr.Type) (expr.Value, error) {
 		return fromHost(ctx, inner, t)
 	}
 	if t.Kind() == expr.KindJSON {
-		return expr.JSON(types.JSONDocument{Val: v}), nil
+		return fromDocument(ctx, types.JSONDocument{Val: v})
 	}
 	return expr.Other(v), nil
 }
 
 func integer(n int64, t expr.Type) expr.Value {
+	if t.Name == expr.YearType {
+		return expr.Year(uint64(n))
+	}
 	if t.Kind() == expr.KindUint {
 		return expr.Uint(uint64(n))
 	}
@@ -102,6 +103,8 @@ func unsigned(n uint64, t expr.Type) (expr.Value, error) {
 		return expr.Set(n, setText(n, t.Elements)), nil
 	case expr.BitType:
 		return expr.Bit(bitText(n, t.Length), n), nil
+	case expr.YearType:
+		return expr.Year(n), nil
 	}
 	if t.Kind() == expr.KindInt {
 		return expr.Int(int64(n)), nil
@@ -198,6 +201,9 @@ func toHost(v expr.Value, t expr.Type) (any, error) {
 		return out, nil
 	case expr.KindTime:
 		return types.Timespan(v.RawInt()), nil
+	case expr.KindJSON:
+		s, err := expr.ToText(nil, v)
+		return types.NewLazyJSONDocument([]byte(s)), err
 	}
 	return v.Raw(), nil
 }
@@ -230,101 +236,8 @@ func hostInteger(v expr.Value, t expr.Type) any {
 	return n
 }
 
-// setupDocuments gives package expr what it needs to know of JSON documents.
-func setupDocuments() {
-	ctx := context.Background()
-	expr.JSONCast, expr.JSONAssign = castDocument, assignDocument
-	expr.JSONText = func(doc any) (string, error) {
-		w, ok := doc.(sql.JSONWrapper)
-		if !ok {
-			return fmt.Sprint(doc), nil
-		}
-		b, err := types.JsonToMySqlBytes(ctx, w)
-		return string(b), err
-	}
-	expr.JSONNumber = func(doc any) (*apd.Decimal, bool) {
-		w, ok := doc.(sql.JSONWrapper)
-		if !ok {
-			return nil, false
-		}
-		v, err := w.ToInterface(ctx)
-		if err != nil {
-			return nil, false
-		}
-		var text string
-		switch v := v.(type) {
-		case string:
-			text = v
-		case bool:
-			if v {
-				return apd.New(1, 0), true
-			}
-			return apd.New(0, 0), true
-		case float64:
-			text = strconv.FormatFloat(v, 'g', -1, 64)
-		case nil, []any, map[string]any:
-			return nil, false
-		default:
-			text = fmt.Sprint(v)
-		}
-		d, _, err := apd.NewFromString(text)
-		return d, err == nil
-	}
-	expr.JSONCompare = func(env *expr.Env, a, b expr.Value) (int, error) {
-		x, err := document(env, a)
-		if err != nil {
-			return 0, err
-		}
-		y, err := document(env, b)
-		if err != nil {
-			return 0, err
-		}
-		return types.CompareJSON(ctx, x, y)
-	}
-}
-
-// castDocument is CAST(v AS JSON): a text is parsed, everything else becomes the document that says it.
-func castDocument(env *expr.Env, v expr.Value) (expr.Value, error) {
-	if v.Kind() != expr.KindText {
-		w, err := document(env, v)
-		return expr.JSON(w), err
-	}
-	doc, _, err := types.JSON.Convert(context.Background(), v.RawText())
-	if err != nil {
-		return expr.Null, expr.Errorf(3141, "22032", "Invalid JSON text in argument 1 to function cast_as_json: %s", strings.TrimPrefix(err.Error(), "Invalid JSON text: "))
-	}
-	return expr.JSON(doc), nil
-}
-
-// assignDocument is a value for a JSON column.
-func assignDocument(env *expr.Env, v expr.Value, to *expr.Target) (expr.Value, error) {
-	if v.Kind() == expr.KindBytes {
-		return expr.Null, expr.Errorf(3144, "22032", "Cannot create a JSON value from a string with CHARACTER SET 'binary'.")
-	}
-	doc, err := castDocument(env, v)
-	if err != nil {
-		return expr.Null, expr.Errorf(3140, "22032", "Invalid JSON text: value for column '%s'.", to.Name)
-	}
-	return doc, nil
-}
-
-// document is a value as a JSON document: a text is a JSON string.
-func document(env *expr.Env, v expr.Value) (sql.JSONWrapper, error) {
-	switch v.Kind() {
-	case expr.KindJSON:
-		if w, ok := v.Raw().(sql.JSONWrapper); ok {
-			return w, nil
-		}
-		return types.JSONDocument{Val: v.Raw()}, nil
-	case expr.KindInt:
-		return types.JSONDocument{Val: v.RawInt()}, nil
-	case expr.KindUint:
-		return types.JSONDocument{Val: v.RawUint()}, nil
-	case expr.KindFloat:
-		return types.JSONDocument{Val: v.RawFloat()}, nil
-	case expr.KindDecimal:
-		return types.JSONDocument{Val: v.RawDecimal()}, nil
-	}
-	s, err := expr.ToText(env, v)
-	return types.JSONDocument{Val: s}, err
+// fromDocument is a JSON document of go-mysql-server.
+func fromDocument(ctx context.Context, w sql.JSONWrapper) (expr.Value, error) {
+	b, err := types.JsonToMySqlBytes(ctx, w)
+	return expr.StoredJSON(string(b)), err
 }

@@ -15,14 +15,16 @@ var _ sql.FunctionProvider = (*provider)(nil)
 
 // Function implements sql.FunctionProvider, which comes before the engine's own functions: what package expr knows is
 // evaluated by it.
-func (p *provider) Function(_ *sql.Context, _, name string) (sql.Function, bool) {
+func (p *provider) Function(ctx *sql.Context, database, name string) (sql.Function, bool) {
 	name = strings.ToLower(name)
 	if f, ok := exactAggregate(name); ok {
 		return f, true
 	}
 	if f := expr.Lookup(name); f == nil || hostFunctions[name] {
-		bounded, ok := boundedFunctions[name]
-		return bounded, ok
+		if bounded, ok := boundedFunctions[name]; ok {
+			return bounded, true
+		}
+		return storedFunction(ctx, database, name)
 	}
 	return ownFunction(name), true
 }

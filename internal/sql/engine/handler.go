@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -118,15 +119,24 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 			fields, err = nil, h.e.clientError(ctx, rerr, s.transaction())
 		}
 	}()
+	if fields, err = h.describe(sc, s, query); err != nil {
+		t, _ := s.GetTransaction().(*tx)
+		return nil, h.e.clientError(ctx, err, t)
+	}
+	return fields, nil
+}
+
+// describe checks a statement as far as that goes without its parameters, and describes the rows that it will give; nil: it gives none,
+// or describes them when it is executed.
+func (h *handler) describe(sc *sql.Context, s *Session, query string) ([]*querypb.Field, error) {
 	if s.settings(sc).noBackslash {
 		query = doubleBackslashes(query)
 	}
+	if done, err := s.prepareCall(sc, query); done {
+		return nil, err // the columns are told with each of its results
+	}
 	if fields, ok, err := h.prepareQuery(sc, s, query); ok {
-		if err != nil {
-			t, _ := s.GetTransaction().(*tx)
-			return nil, h.e.clientError(ctx, err, t)
-		}
-		return fields, nil
+		return fields, err
 	}
 	if own := ownAlone(query); own != nil {
 		if own.answer != nil {
@@ -136,8 +146,7 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, _
 	}
 	n, err := h.prepare(sc, forShare(plainComments(query), true))
 	if err != nil {
-		t, _ := s.GetTransaction().(*tx)
-		return nil, h.e.clientError(ctx, err, t)
+		return nil, err
 	}
 	if noRows(n) || types.IsOkResultSchema(n.Schema(sc)) {
 		return nil, nil
@@ -211,6 +220,7 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	var x *execution
 	done := false
 	if s != nil {
+		s.active = nil
 		if err := s.locksLapsed(); err != nil {
 			return "", err
 		}
@@ -290,6 +300,9 @@ func rewrite(query string) string {
 		return "SELECT * FROM longitude.clock"
 	}
 	query = plainComments(query)
+	if q := cmp.Or(statusOfRoutines(query), shownTriggers(query)); q != "" {
+		return q
+	}
 	query = modeAndSnapshot.ReplaceAllString(query, "$1$2$3")
 	query = localMode.ReplaceAllString(query, "${1}session$2")
 	return forShare(keepLikeEscapes(query), false)
@@ -302,7 +315,7 @@ func (x *execution) parse(sc *sql.Context, r *request) (stmt sqlparser.Statement
 		r.query = doubleBackslashes(r.query)
 	}
 	r.query = rewrite(r.query)
-	if prepared, ok := x.s.GetPreparedQuery(sql.RemoveSpaceAndDelimiter(r.query, ';')); ok && !r.multi {
+	if prepared, ok := x.s.GetPreparedQuery(sql.RemoveSpaceAndDelimiter(r.query, ';')); ok && !r.multi && x.program == nil {
 		x.h.e.reshape(sc, prepared)
 		return prepared, ""
 	}
@@ -342,6 +355,9 @@ func (x *execution) parse(sc *sql.Context, r *request) (stmt sqlparser.Statement
 	}
 	if plain {
 		rest = halveBackslashes(rest)
+	}
+	if err == nil && x.program != nil {
+		stmt, err = x.program.literalize(stmt)
 	}
 	if err != nil {
 		return nil, rest

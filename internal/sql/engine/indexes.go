@@ -56,13 +56,14 @@ func (t *table) isFresh(x *tx) bool {
 	return x.base.TableByID(t.l.desc.ID) == nil
 }
 
+// indexesVirtual reports whether an index has a virtual column whose values go-mysql-server calculates.
 func (t *table) indexesVirtual(def sql.IndexDef) (bool, error) {
 	for _, c := range def.Columns {
 		i := t.l.schema.Schema.IndexOfColName(strings.ToLower(c.Name))
 		if i < 0 {
 			return false, sql.ErrKeyColumnDoesNotExist.New(c.Name)
 		}
-		if t.l.virtual[i] {
+		if t.l.virtual[i] && !isPart(&t.l.desc.Columns[i]) {
 			return true, nil
 		}
 	}
@@ -78,7 +79,8 @@ func (t *table) addIndex(ctx *sql.Context, def sql.IndexDef, state catalog.Index
 		}
 		n := catalog.Index{ID: d.NextIndexID, Name: def.Name, Unique: def.IsUnique(), State: state, Comment: def.Comment}
 		d.NextIndexID++
-		for _, c := range def.Columns {
+		descending := descendingParts(ctx, def.Name, def.Columns)
+		for at, c := range def.Columns {
 			i := findColumn(d, c.Name)
 			if i < 0 {
 				return sql.ErrKeyColumnDoesNotExist.New(c.Name)
@@ -90,7 +92,7 @@ func (t *table) addIndex(ctx *sql.Context, def sql.IndexDef, state catalog.Index
 			if err := checkIndexable(&sql.Column{Name: c.Name, Type: typ}, int(c.Length)); err != nil {
 				return err
 			}
-			n.Columns = append(n.Columns, catalog.IndexPart{Column: d.Columns[i].ID, Length: int(c.Length)})
+			n.Columns = append(n.Columns, catalog.IndexPart{Column: d.Columns[i].ID, Length: int(c.Length), Desc: isDescending(descending, at)})
 		}
 		if unfinished { // by a node that stopped, or an attempt that was lost: go on with it
 			o := &d.Indexes[at]
@@ -99,9 +101,26 @@ func (t *table) addIndex(ctx *sql.Context, def sql.IndexDef, state catalog.Index
 			}
 			return fmt.Errorf("an index %s with other columns was begun and not finished: drop it first", def.Name)
 		}
+		warnOfTwin(ctx, t, d, &n)
 		d.Indexes = append(d.Indexes, n)
 		return nil
 	})
+}
+
+// warnOfTwin warns of an index on the same columns as another one. (go-mysql-server's own warning is of any two indexes with the same
+// number of columns: Session.Warn drops it.)
+func warnOfTwin(ctx *sql.Context, t *table, d *catalog.Table, n *catalog.Index) {
+	s, err := sessionOf(ctx)
+	if err != nil {
+		return
+	}
+	for i := range d.Indexes {
+		if o := &d.Indexes[i]; o.Unique == n.Unique && slices.Equal(o.Columns, n.Columns) {
+			s.BaseSession.Warn(&sql.Warning{Level: "Warning", Code: twinIndex, Message: fmt.Sprintf("Duplicate index '%s' defined on the table '%s.%s'. "+
+				"This is deprecated and will be disallowed in a future release.", n.Name, t.db.name, t.Name())})
+			return
+		}
+	}
 }
 
 // DropIndex implements sql.IndexAlterableTable.
@@ -137,6 +156,11 @@ func (t *table) RenameIndex(ctx *sql.Context, from, to string) error {
 			return sql.ErrDuplicateKey.New(to)
 		}
 		d.Indexes[i].Name = to
+		for at, p := range d.Indexes[i].Columns {
+			if c := d.ColumnByID(p.Column); c != nil && isPart(c) {
+				c.Name = sql.HiddenSystemColumnName(to, at)
+			}
+		}
 		return nil
 	})
 	if err != nil {
@@ -185,6 +209,9 @@ func (f *indexFiller) Insert(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
+	if err := f.fill(ctx, d); err != nil {
+		return err
+	}
 	key, value, unique, err := f.x.entry(d)
 	if err != nil {
 		return err
@@ -195,4 +222,25 @@ func (f *indexFiller) Insert(ctx *sql.Context, row sql.Row) error {
 	}
 	f.tx.put(pk, f.t.l.rowValue(d)) // now with the virtual column
 	return f.conditional(ctx, newRow{[]write{{key, value, unique, f.x}}, d}, false)
+}
+
+// descendingParts reports which columns of an index that is being made are descending; nil: none.
+func descendingParts(ctx *sql.Context, name string, columns []sql.IndexColumn) []bool {
+	var names []string
+	for _, c := range columns {
+		names = append(names, strings.ToLower(c.Name))
+	}
+	return notesOf(ctx).descending(name, names)
+}
+
+// indexesCalculated reports whether an index has a virtual column whose values go-mysql-server calculates.
+func (l *layout) indexesCalculated() bool {
+	for _, x := range l.indexes {
+		for _, p := range x.parts {
+			if l.virtual[p.at] && !isPart(&l.desc.Columns[p.at]) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -2,12 +2,16 @@ package engine
 
 import (
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/information_schema"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
 
 // information_schema is go-mysql-server's, but for what it says otherwise than MySQL 8.
@@ -36,22 +40,48 @@ func newInformationSchema() sql.Database {
 	newInfoSchema.Lock()
 	defer newInfoSchema.Unlock()
 	stats := information_schema.NewDefaultStats()
-	readStats := stats.Reader
-	stats.Reader = func(ctx *sql.Context, c sql.Catalog) (sql.RowIter, error) {
-		it, err := readStats(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		return eachRow(ctx, it, func(row sql.Row) error {
-			row[stCardinality] = nil // not known
-			if row[stSubPart] == int64(0) {
-				row[stSubPart] = nil // the whole column
-			}
-			return nil
-		})
-	}
+	stats.Reader = statistics
 	information_schema.NewInformationSchemaTablesToAdd[information_schema.StatisticsTableName] = stats
+	for name, rows := range map[string]func(*sql.Context) ([]sql.Row, error){
+		information_schema.RoutinesTableName: routineRows, information_schema.ParametersTableName: parameterRows,
+		information_schema.TriggersTableName: triggerRowsShown,
+	} {
+		t, ok, err := information_schema.NewInformationSchemaDatabase().GetTableInsensitive(sql.NewEmptyContext(), name)
+		if err != nil || !ok {
+			continue
+		}
+		information_schema.NewInformationSchemaTablesToAdd[name] = &information_schema.InformationSchemaTable{TableName: name,
+			TableSchema: t.Schema(sql.NewEmptyContext()), Reader: func(ctx *sql.Context, _ sql.Catalog) (sql.RowIter, error) {
+				all, err := rows(ctx)
+				return sql.RowsToRowIter(all...), err
+			}}
+	}
 	return information_schema.NewInformationSchemaDatabase()
+}
+
+// statistics are the rows of STATISTICS. Cardinality is NULL: nothing is known of it.
+func statistics(ctx *sql.Context, _ sql.Catalog) (sql.RowIter, error) {
+	s, err := sessionOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.e.used(ctx, (*uses).everything)
+	snap, err := snapshotOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []sql.Row
+	for _, id := range slices.Sorted(maps.Keys(snap.Databases())) {
+		db, tables := snap.Databases()[id], snap.Tables(id)
+		for _, name := range slices.Sorted(maps.Keys(tables)) {
+			t := tables[name]
+			for _, p := range shownParts(t) {
+				out = append(out, sql.Row{"def", db.Name, t.Name, p.nonUnique, db.Name, p.index.Name, p.seq, p.column, p.order, nil, p.length, nil, p.null,
+					"BTREE", "", p.index.Comment, "YES", p.expression})
+			}
+		}
+	}
+	return sql.RowsToRowIter(out...), nil
 }
 
 // eachRow changes rows.
@@ -80,8 +110,6 @@ const (
 	isCharLength, isOctetLength = 8, 9
 	isColumnType, isExtra       = 15, 17
 	isGenerationExpression      = 20
-
-	stCardinality, stSubPart = 9, 10 // of STATISTICS
 )
 
 // correctColumns puts defaults, types, what is generated, and lengths of texts as MySQL has them (go-mysql-server: information_schema/columns_table.go).
@@ -91,6 +119,10 @@ func correctColumns(ctx *sql.Context, it sql.RowIter, all sql.Schema) (sql.RowIt
 	for _, c := range all {
 		columns[name(c.DatabaseSource, c.Source, c.Name)] = c
 	}
+	snap, err := snapshotOf(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return eachRow(ctx, it, func(row sql.Row) (err error) {
 		database, _ := row[isSchema].(string)
 		table, _ := row[isTable].(string)
@@ -99,16 +131,46 @@ func correctColumns(ctx *sql.Context, it sql.RowIter, all sql.Schema) (sql.RowIt
 		if c == nil || database == sql.InformationSchemaDatabaseName {
 			return nil
 		}
-		if row[isDefault], err = defaultText(ctx, c); err != nil {
+		d := columnIn(snap, database, table, column)
+		if row[isDefault], err = defaultText(ctx, d, c); err != nil {
 			return err
 		}
 		row[isColumnType], row[isExtra] = plainTypeText(c.Type), c.Extra
-		if c.Generated != nil {
-			row[isGenerationExpression] = generatedText(c.Generated)
+		if d != nil && d.Generated != "" {
+			row[isGenerationExpression] = schemaText(d.Generated)
 		}
 		if t, ok := c.Type.(sql.StringType); ok && types.IsTextBlob(c.Type) {
 			row[isCharLength], row[isOctetLength] = t.MaxByteLength(), t.MaxByteLength()
 		}
 		return nil
 	})
+}
+
+// snapshotOf is the catalog as the statement sees it.
+func snapshotOf(ctx *sql.Context) (*catalog.Snapshot, error) {
+	s, err := sessionOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.snap, nil
+}
+
+// columnIn is a column of the catalog; nil: there is none.
+func columnIn(snap *catalog.Snapshot, database, table, column string) *catalog.Column {
+	db := snap.Database(database)
+	if db == nil {
+		return nil
+	}
+	t := snap.Table(db.ID, table)
+	if t == nil {
+		return nil
+	}
+	if i := findColumn(t, column); i >= 0 {
+		return &t.Columns[i]
+	}
+	return nil
 }

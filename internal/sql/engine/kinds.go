@@ -30,7 +30,7 @@ func kindOfStatement(s sqlparser.Statement) statementKind {
 		return reading
 	case *sqlparser.SetOp, *sqlparser.ParenSelect, *sqlparser.Show, *sqlparser.Explain:
 		return reading
-	case *sqlparser.Insert, *sqlparser.Update, *sqlparser.Delete, *sqlparser.Load, *sqlparser.Call, *sqlparser.Execute, *sqlparser.BeginEndBlock:
+	case *sqlparser.Insert, *sqlparser.Update, *sqlparser.Delete, *sqlparser.Load, *sqlparser.Call, *sqlparser.BeginEndBlock:
 		return writing
 	case *sqlparser.DDL:
 		if s.TableSpec != nil && s.Temporary {
@@ -85,6 +85,17 @@ func reacts(s sqlparser.Statement) bool {
 		return false
 	}
 	return true
+}
+
+// ignores reports whether a statement takes what does not fit for a warning.
+func ignores(s sqlparser.Statement) bool {
+	switch s := s.(type) {
+	case *sqlparser.Insert:
+		return s.Ignore != ""
+	case *sqlparser.Update:
+		return s.Ignore != ""
+	}
+	return false
 }
 
 // managesAccounts reports whether a statement is about users, roles or privileges.

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/bind"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 )
@@ -29,8 +30,10 @@ type layout struct {
 	fixed   []bool // CHAR: stored without spaces at the end
 	stored  []bool // in the row's value: all but virtual columns that no index contains
 	query   atomic.Pointer[queryLayout]
+	rules   atomic.Pointer[bind.TableRules] // see tableRules
 	// virtualIndex: an index contains a virtual column. The engine does not always know the value that it had.
 	virtualIndex bool
+	hasParts     bool // it has columns that hold expressions of functional indexes
 }
 
 // indexLayout is how the entries of one index are encoded.
@@ -67,6 +70,9 @@ func newLayout(database string, t *catalog.Table) (*layout, error) {
 			Hidden: c.Hidden, HiddenSystem: c.HiddenSystem, Comment: c.Comment, Source: t.Name, DatabaseSource: database,
 			Default: unresolved(c.Default), Generated: unresolved(c.Generated), OnUpdate: unresolved(c.OnUpdate)}
 		col.Extra = extraText(c)
+		if isPart(c) { // calculated by the editor
+			col.Generated, col.Nullable, l.hasParts = unresolved("(NULL)"), true, true
+		}
 		if c.AutoIncrement {
 			l.autoInc = i
 		}

@@ -134,9 +134,7 @@ func inList(left, right sql.Expression) []sql.Expression {
 func literalNode(ctx *sql.Context, l *expression.Literal) (expr.Node, error) {
 	t := exprType(l.Typ, expr.Coercible)
 	if b, ok := l.Val.([]byte); ok {
-		t = expr.TBytes(len(b))
-		t.Coerc = expr.Coercible
-		return &expr.Lit{V: expr.Bit(string(b), bigEndian(b)), T: t}, nil
+		return &expr.Lit{V: expr.Bit(string(b), bigEndian(b)), T: expr.TBytes(len(b))}, nil
 	}
 	v, err := fromHost(ctx, l.Val, t)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
@@ -73,7 +74,14 @@ func (d *database) GetTriggers(ctx *sql.Context) (out []sql.TriggerDefinition, e
 	if err != nil {
 		return nil, err
 	}
+	s, err := sessionOf(ctx)
+	within := err == nil && s.stmt != nil && s.stmt.kind != reading
 	for _, t := range desc.Triggers {
+		if within {
+			if t.Create, err = outerTrigger(t.Create, d.name); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, sql.TriggerDefinition{Name: t.Name, CreateStatement: t.Create, CreatedAt: time.Unix(0, t.Created), SqlMode: t.SQLMode})
 	}
 	return out, nil
@@ -82,6 +90,23 @@ func (d *database) GetTriggers(ctx *sql.Context) (out []sql.TriggerDefinition, e
 // CreateTrigger implements sql.TriggerDatabase.
 func (d *database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) error {
 	return d.change(ctx, func(desc *catalog.Database) error {
+		if s, err := sessionOf(ctx); err == nil && s.stmt.trigger != "" {
+			def.CreateStatement, def.SqlMode = s.stmt.trigger, s.settings(ctx).sqlMode
+			if slices.ContainsFunc(desc.Triggers, func(t catalog.Trigger) bool { return strings.EqualFold(t.Name, def.Name) }) {
+				return mysql.NewSQLError(1359, "HY000", "Trigger already exists")
+			}
+			now, err := s.schema(ctx)
+			if err != nil {
+				return err
+			}
+			if m := triggerTable.FindStringSubmatch(def.CreateStatement); m != nil {
+				if t := now.snap.Table(d.id, strings.Trim(m[3], "`")); t != nil {
+					if err := checkTriggerColumns(def.CreateStatement, t); err != nil {
+						return err
+					}
+				}
+			}
+		}
 		desc.Triggers = append(desc.Triggers, catalog.Trigger{Name: def.Name, Create: def.CreateStatement, Created: def.CreatedAt.UnixNano(), SQLMode: def.SqlMode})
 		return nil
 	})
@@ -94,57 +119,6 @@ func (d *database) DropTrigger(ctx *sql.Context, name string) error {
 		desc.Triggers = slices.DeleteFunc(desc.Triggers, func(t catalog.Trigger) bool { return strings.EqualFold(t.Name, name) })
 		if len(desc.Triggers) == n {
 			return sql.ErrTriggerDoesNotExist.New(name)
-		}
-		return nil
-	})
-}
-
-// GetStoredProcedures implements sql.StoredProcedureDatabase.
-func (d *database) GetStoredProcedures(ctx *sql.Context) (out []sql.StoredProcedureDetails, err error) {
-	desc, err := d.whole(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range desc.Procedures {
-		out = append(out, sql.StoredProcedureDetails{Name: p.Name, CreateStatement: p.Create, CreatedAt: time.Unix(0, p.Created),
-			ModifiedAt: time.Unix(0, p.Modified), SqlMode: p.SQLMode})
-	}
-	return out, nil
-}
-
-// GetStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *database) GetStoredProcedure(ctx *sql.Context, name string) (sql.StoredProcedureDetails, bool, error) {
-	all, err := d.GetStoredProcedures(ctx)
-	if err != nil {
-		return sql.StoredProcedureDetails{}, false, err
-	}
-	for _, p := range all {
-		if strings.EqualFold(p.Name, name) {
-			return p, true, nil
-		}
-	}
-	return sql.StoredProcedureDetails{}, false, nil
-}
-
-// SaveStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *database) SaveStoredProcedure(ctx *sql.Context, p sql.StoredProcedureDetails) error {
-	return d.change(ctx, func(desc *catalog.Database) error {
-		if slices.ContainsFunc(desc.Procedures, func(o catalog.Procedure) bool { return strings.EqualFold(o.Name, p.Name) }) {
-			return sql.ErrStoredProcedureAlreadyExists.New(p.Name)
-		}
-		desc.Procedures = append(desc.Procedures, catalog.Procedure{Name: p.Name, Create: p.CreateStatement, Created: p.CreatedAt.UnixNano(),
-			Modified: p.ModifiedAt.UnixNano(), SQLMode: p.SqlMode})
-		return nil
-	})
-}
-
-// DropStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *database) DropStoredProcedure(ctx *sql.Context, name string) error {
-	return d.change(ctx, func(desc *catalog.Database) error {
-		n := len(desc.Procedures)
-		desc.Procedures = slices.DeleteFunc(desc.Procedures, func(p catalog.Procedure) bool { return strings.EqualFold(p.Name, name) })
-		if len(desc.Procedures) == n {
-			return sql.ErrStoredProcedureDoesNotExist.New(name)
 		}
 		return nil
 	})

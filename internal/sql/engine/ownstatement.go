@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"hash/crc32"
 	"io"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
+
+	"github.com/longitude-db/longitude/internal/sql/routine"
 )
 
 // Statements of MySQL's that the parser does not know. Some are other words for what it knows; the others are answered here.
@@ -19,10 +22,17 @@ type ownStatement struct {
 	json    bool   // its plan is sent as JSON (EXPLAIN FORMAT=JSON)
 	// answer answers without go-mysql-server; nil: it executes instead.
 	answer func(x *execution, sc *sql.Context) error
+	// changes: it changes the catalog. whole: it is a stored program, which may contain semicolons.
+	changes, whole bool
+	text           string // of one that is whole
+	trigger        string // the CREATE TRIGGER that instead stands for
 }
 
 // findOwn recognizes the first statement of a text, and returns what is behind it. Nil: it is none of these.
 func findOwn(query string) (own *ownStatement, rest string) {
+	if strings.HasPrefix(strings.TrimLeft(query, " \t\r\n"), "/*!") {
+		query = executedComments(query)
+	}
 	w := firstWord(query)
 	if w.to == 0 {
 		return nil, ""
@@ -32,17 +42,55 @@ func findOwn(query string) (own *ownStatement, rest string) {
 		return nil, ""
 	}
 	end := endOfStatement(query)
-	one := ownText{text: query[:end]}
+	one := ownText{text: query[:end], whole: query}
 	one.words = wordsOf(one.text)
 	if own = parse(one); own == nil {
 		return nil, ""
 	}
+	if own.whole {
+		end = routine.End(query)
+		own.text = query[:end]
+	}
 	return own, strings.TrimPrefix(query[end:], ";")
+}
+
+// executedComments puts spaces in the place of the marks of comments that MySQL executes: /*!50003 and */. Dumps write programs so.
+func executedComments(q string) string {
+	b := []byte(q)
+	blank := func(from, to int) {
+		for i := from; i < to; i++ {
+			b[i] = ' '
+		}
+	}
+	open := false
+	for i := 0; i < len(q); {
+		switch c := q[i]; {
+		case c == '\'' || c == '"' || c == '`':
+			i = afterQuote(q, i)
+		case c == '#' || strings.HasPrefix(q[i:], "-- "):
+			i = after(q, i, "\n")
+		case strings.HasPrefix(q[i:], "/*!"):
+			from := i
+			for i += 3; i < len(q) && '0' <= q[i] && q[i] <= '9'; i++ {
+			}
+			blank(from, i)
+			open = true
+		case open && strings.HasPrefix(q[i:], "*/"):
+			blank(i, i+2)
+			i, open = i+2, false
+		case strings.HasPrefix(q[i:], "/*"):
+			i = after(q, i+2, "*/")
+		default:
+			i++
+		}
+	}
+	return string(b)
 }
 
 // ownText is a statement and its words.
 type ownText struct {
 	text  string
+	whole string // with what stands behind it
 	words []word
 }
 
@@ -80,6 +128,9 @@ var ownVerbs = map[string]func(ownText) *ownStatement{
 		return &ownStatement{answer: (*execution).unlockTables}
 	},
 	"show": func(t ownText) *ownStatement {
+		if own := cmp.Or(showCreateRoutine(t), showCreateTrigger(t)); own != nil {
+			return own
+		}
 		switch {
 		case t.word(1) == "engine" && t.word(2) == "innodb" && t.word(3) == "status":
 			return &ownStatement{answer: func(x *execution, sc *sql.Context) error {
@@ -278,16 +329,20 @@ func endOfStatement(q string) int {
 func (x *execution) attemptOwn(sc *sql.Context, answer func(*execution, *sql.Context) error) (err error) {
 	defer x.h.recovered(x.query, &err)
 	s := x.s
-	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, deferred: true}
-	s.calls = nil
+	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, deferred: true, by: x}
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
 	}
 	s.ClearWarnings()
+	if x.kind == changingCatalog {
+		if err := x.lockCatalog(sc); err != nil {
+			return err
+		}
+	}
 	if err := answer(x, sc); err != nil {
 		return err
 	}
-	if t := s.transaction(); t != nil && x.autocommit(sc) {
+	if t := s.transaction(); t != nil && (x.autocommit(sc) || x.kind == changingCatalog) {
 		if err := s.CommitTransaction(sc, t); err != nil {
 			return err
 		}

@@ -2,8 +2,8 @@ package engine
 
 import (
 	"cmp"
-	"context"
 	"errors"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
@@ -32,12 +32,14 @@ const defaultQueryMemory = 256 << 20
 // documentSize is about how many bytes a JSON document or a value of go-mysql-server takes.
 func documentSize(v any) int {
 	switch v := v.(type) {
-	case types.JSONBytes:
-		if b, err := v.GetBytes(context.Background()); err == nil {
-			return 64 + len(b)
-		}
 	case []byte:
 		return 24 + len(v)
+	case datums: // a row that is about to be changed
+		n := 64 * len(v)
+		for i := range v {
+			n += len(v[i].B)
+		}
+		return n
 	}
 	return 256
 }
@@ -53,18 +55,30 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	}
 	r.query = rewrite(r.query)
 	form, query := explainedQuery(r.query)
-	if form == noExplain && !beginsQuery(r.query) {
+	discard := false
+	if form == noExplain {
+		query, discard = doneQuery(query)
+	}
+	if form == noExplain && !discard && !beginsQuery(r.query) && !beginsChange(r.query) {
 		return false, "", nil
 	}
 	whole := r.query
 	r.query = query
 	parsed, remainder, err := parseQuery(r.query, sql.LoadSqlMode(sc).ParserOptions())
-	stmt, ok := parsed.(sqlparser.SelectStatement)
-	if err != nil || !ok || remainder != "" && !r.multi || leftToOrdinary(stmt) {
+	if err == nil {
+		parsed, err = x.program.localize(parsed)
+	}
+	stmt, isQuery := parsed.(sqlparser.SelectStatement)
+	change := !isQuery && changes(parsed)
+	var into *sqlparser.Into
+	if isQuery {
+		into = takeInto(stmt)
+	}
+	if err != nil || !isQuery && !change || remainder != "" && !r.multi || leftToOrdinary(parsed) {
 		x.h.e.log.Debug("a query is left to go-mysql-server", "why", cmp.Or(err, errors.New("its syntax")), "query", r.query)
 		return false, "", nil // an error of the parser is worded there as well
 	}
-	x.explains = form
+	x.explains, x.discards, x.into = form, discard, into
 	if remainder != "" {
 		r.query, whole = r.query[:len(r.query)-len(remainder)], whole[:len(whole)-len(remainder)]
 		if k.noBackslash {
@@ -72,10 +86,15 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 		}
 	}
 	r.query = sql.RemoveSpaceAndDelimiter(r.query, ';')
-	x.kind, x.more, x.query, x.ast = reading, remainder != "", r.query, stmt
+	x.kind, x.more, x.query, x.ast = reading, x.behind || remainder != "", r.query, parsed
+	if change && form == noExplain {
+		x.kind = writing
+	}
 	if form != noExplain {
 		x.query = sql.RemoveSpaceAndDelimiter(whole, ';')
-	} else if done, err := x.shortcut(stmt); done {
+	} else if discard || into != nil {
+		x.query = sql.RemoveSpaceAndDelimiter(whole, ';')
+	} else if done, err := x.shortcut(parsed); done {
 		return true, remainder, err
 	}
 	x.watch()
@@ -83,33 +102,41 @@ func (x *execution) byOwnPlanner(sc *sql.Context, r request) (done bool, remaind
 	if err != nil {
 		return true, remainder, x.h.e.clientError(sc, err, nil)
 	}
-	if x.asOf, err = x.findAsOf(sc, r.query, stmt, bindings); err == nil && x.asOf != nil && x.s.GetTransaction() != nil {
+	if x.asOf, err = x.findAsOf(sc, r.query, parsed, bindings); err == nil && x.asOf != nil && x.s.GetTransaction() != nil {
 		err = errAsOfInside
 	}
 	if err != nil {
 		return true, remainder, x.h.e.clientError(sc, err, nil)
 	}
-	if err := unknownLocked(stmt); err != nil {
+	if err := unknownLocked(parsed); err != nil {
 		return true, remainder, x.h.e.clientError(sc, err, nil)
 	}
-	locks := x.lockPlan(sc, stmt, bindings)
+	locks := x.lockPlan(sc, parsed, bindings)
 	stop := func() {}
-	if limit := x.executionLimit(stmt, sc); limit > 0 {
+	if limit := x.executionLimit(parsed, sc); limit > 0 {
 		stop = x.s.running.stopAfter(limit)
 	}
-	withoutClauses(stmt)
-	err = x.repeat(sc, func() error { return x.attemptQuery(r, stmt, locks) })
+	withoutClauses(parsed)
+	if isQuery && x.program == nil {
+		limitSelect(stmt, k.selectLimit)
+	}
+	err = x.repeat(sc, func() error {
+		if change {
+			return x.attemptChange(r, parsed, locks)
+		}
+		return x.attemptQuery(r, stmt, locks)
+	})
 	stop()
 	if err == errOrdinary {
 		x.out.reset()
-		x.explains = noExplain
+		x.explains, x.discards, x.into = noExplain, false, nil
 		return false, "", nil
 	}
 	x.byOwn = true
 	if err != nil {
 		return true, remainder, err
 	}
-	if form == noExplain {
+	if form == noExplain && !discard && into == nil {
 		x.learn(sc)
 	}
 	x.setStatus(sc)
@@ -132,8 +159,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 	defer sc.ProcessList.EndQuery(sc)
 	s := x.s
 	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: reading, deferred: true, asOf: x.asOf, locks: locks,
-		flags: &sql.QueryFlags{}}
-	s.calls = nil
+		flags: &sql.QueryFlags{}, by: x}
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
 	}
@@ -142,7 +168,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 		return err
 	}
 	s.latest = t
-	q, warned, err := x.plan(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings})
+	q, warned, err := x.plan(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings, program: x.program})
 	if errors.Is(err, bind.ErrUnsupported) {
 		x.h.e.log.Debug("a query is left to go-mysql-server", "why", err, "query", x.query)
 		return errOrdinary
@@ -153,7 +179,7 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 		return clientSide(err)
 	}
 	s.ClearWarnings()
-	for _, w := range warned {
+	for _, w := range append(slices.Clip(x.hinted), warned...) {
 		s.Warn(w)
 	}
 	sql.IncrementStatusVariable(sc, "Com_select", 1)
@@ -161,9 +187,17 @@ func (x *execution) attemptQuery(r request, stmt sqlparser.SelectStatement, lock
 		t.used().add(&s.stmt.uses) // what was looked at before the transaction began
 		x.pinned = t.schema
 	}
-	if x.explains != noExplain {
-		err = x.explain(sc, q)
-	} else {
+	switch {
+	case x.explains != noExplain:
+		err = x.explain(sc, q, nil)
+	case x.gives != nil:
+		err = x.executeQuery(sc, q, nil, x.gives(q))
+	case x.into != nil:
+		err = x.selectInto(sc, q)
+	case x.discards:
+		x.out.ok(types.OkResult{})
+		err = x.executeQuery(sc, q, nil, nil)
+	default:
 		x.schema, x.described = querySchema(q), describedQuery(q)
 		x.out.begin(queryFields(sc, q))
 		err = x.executeQuery(sc, q, nil, newQueryRowSender(x, sc, q))
@@ -188,6 +222,7 @@ func (x *execution) plan(sc *sql.Context, stmt sqlparser.SelectStatement, h *que
 	h.env.Warn = func(code uint16, message string) {
 		warned = append(warned, &sql.Warning{Level: "Warning", Code: int(code), Message: message})
 	}
+	h.assigning = assignedVariables(h.env, x.query, stmt)
 	if q, err = bind.Bind(h, stmt); err != nil {
 		return nil, warned, err
 	}
@@ -206,8 +241,13 @@ func queryOptions(sc *sql.Context, s *Session, m *exec.Measure) exec.Options {
 	return o
 }
 
-// executeQuery executes a plan and gives its rows to the output; to is nil: to nobody.
-func (x *execution) executeQuery(sc *sql.Context, q *rel.Query, m *exec.Measure, to *queryRowSender) (err error) {
+// rowReceiver takes the rows of a query, whose values it may not keep the slice of.
+type rowReceiver interface {
+	send(env *expr.Env, row []expr.Value) error
+}
+
+// executeQuery executes a plan and gives its rows to a receiver; nil: to none.
+func (x *execution) executeQuery(sc *sql.Context, q *rel.Query, m *exec.Measure, to rowReceiver) (err error) {
 	env := environment(sc)
 	run := exec.New(q, env, &querySource{ctx: sc, s: x.s}, queryOptions(sc, x.s, m))
 	defer func() {

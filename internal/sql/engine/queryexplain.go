@@ -56,21 +56,24 @@ func explainedQuery(q string) (form explainForm, query string) {
 			rest = value[v.to:]
 			continue
 		}
-		if !beginsQuery(rest) {
+		if !beginsQuery(rest) && (!beginsChange(rest) || form == explainAnalyze) {
 			return noExplain, q
 		}
 		return form, rest
 	}
 }
 
-// explain answers with the plan of a query.
-func (x *execution) explain(sc *sql.Context, q *rel.Query) error {
+// explain answers with the plan of a query; of a statement that changes rows, if c is not nil, whose query it is.
+func (x *execution) explain(sc *sql.Context, q *rel.Query, c *rel.Change) error {
 	env := environment(sc)
 	one := func(text string) error {
 		return x.rowsOf(sc, sql.Schema{{Name: "EXPLAIN", Type: textType, Nullable: true}}, []sql.Row{{text}})
 	}
 	switch x.explains {
 	case explainTree:
+		if c != nil {
+			return one(explain.ChangeTree(c, env))
+		}
 		return one(explain.Tree(q, env, nil))
 	case explainDocument:
 		text, err := explain.JSON(q, env)
@@ -86,8 +89,14 @@ func (x *execution) explain(sc *sql.Context, q *rel.Query) error {
 		}
 		return one(explain.Tree(q, env, m))
 	}
+	var plain []*explain.Row
+	if c != nil {
+		plain = explain.ChangeTable(c, env)
+	} else {
+		plain = explain.Table(q, env)
+	}
 	var rows []sql.Row
-	for _, r := range explain.Table(q, env) {
+	for _, r := range plain {
 		row := make(sql.Row, len(explain.Columns))
 		for i, cell := range r.Cells() {
 			if cell == nil {

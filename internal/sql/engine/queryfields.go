@@ -25,12 +25,12 @@ func queryFields(ctx *sql.Context, q *rel.Query) []*querypb.Field {
 	fields := make([]*querypb.Field, len(q.Out))
 	for i, o := range q.Out {
 		c := &q.Meta.Columns[o.Col]
-		f := &querypb.Field{Name: o.Name, Type: wireType(c.Type), Flags: uint32(typeFlags(c.Type, c.Origin != nil))}
+		f := &querypb.Field{Name: o.Name, Database: o.From.Database, Table: o.From.Table, OrgTable: o.From.OrgTable, OrgName: o.From.OrgName,
+			Type: wireType(c.Type), Flags: uint32(typeFlags(c.Type, c.Origin != nil))}
 		if !o.Nullable {
 			f.Flags |= uint32(querypb.MySqlFlag_NOT_NULL_FLAG)
 		}
 		if c.Origin != nil {
-			f.Database, f.Table, f.OrgTable, f.OrgName = c.Origin.Database, c.Origin.Alias, c.Origin.Table, c.Origin.Column
 			if c.Origin.Source != nil {
 				f.Flags |= uint32(columnFlags(&c.Origin.Source.Columns()[c.Origin.Place], inKey(c.Origin.Source, c.Origin.Place)))
 			}

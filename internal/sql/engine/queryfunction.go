@@ -31,22 +31,30 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 	if notInQueries[name] {
 		return nil, fmt.Errorf("%w: %s", bind.ErrUnsupported, name)
 	}
-	if name == "member of" && len(args) == 2 {
-		return &memberOf{args: args}, nil
-	}
 	if err := regexpArguments(name, args); err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(name, "regexp_") {
-		for i := 0; i < min(2, len(args)); i++ {
-			if k := args[i].Type().Kind(); k == expr.KindText || k == expr.KindBytes || k == expr.KindBit || k == expr.KindNull {
-				continue
-			}
-			c, err := expr.Build("cast", text, expr.TText(-1, expr.DefaultCollation, expr.Implicit), args[i])
+	subject := expr.TNull
+	if strings.HasPrefix(name, "regexp_") && len(args) > 0 {
+		subject = args[0].Type()
+		for i := 0; i < min(regexpTexts(name), len(args)); i++ {
+			c, err := regexpText(text, args[i])
 			if err != nil {
 				return nil, err
 			}
 			args[i] = c
+		}
+	}
+	if strings.Contains(name, ".") || !builtInNames()[name] {
+		prog, err := h.s.functionNamed(h.ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if prog != nil && len(args) != len(prog.Params) {
+			return nil, errFunctionArguments(prog, len(args))
+		}
+		if prog != nil {
+			return &routineCall{ctx: h.ctx, s: h.s, prog: prog, text: text, args: args}, nil
 		}
 	}
 	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
@@ -65,27 +73,61 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 	if err != nil {
 		return nil, err
 	}
-	return call.of(e)
+	n, err := call.of(e)
+	if err == nil && n.t.Kind() == expr.KindText && strings.HasPrefix(name, "regexp_") {
+		n.t.Collation, n.t.Coerc = expr.DefaultCollation, expr.Coercible
+		switch {
+		case subject.Kind() == expr.KindText:
+			n.t.Collation, n.t.Coerc = subject.Collation, subject.Coerc
+		case subject.Name == expr.Varbinary || subject.Name == expr.Blob:
+			return expr.Build("characters as bytes", text, nil, n)
+		}
+	}
+	return n, err
 }
 
-// regexpArguments refuses, as MySQL does, to match texts with binary strings.
+// regexpTexts is how many of the first arguments of a function are texts.
+func regexpTexts(name string) int {
+	if name == "regexp_replace" {
+		return 3
+	}
+	return 2
+}
+
+// regexpText is an argument as a text: of a binary string each byte is a character.
+func regexpText(text string, n expr.Node) (expr.Node, error) {
+	switch t := n.Type(); t.Kind() {
+	case expr.KindText, expr.KindNull:
+		return n, nil
+	case expr.KindBytes, expr.KindBit:
+		return expr.Build("bytes as characters", text, nil, n)
+	}
+	return expr.Build("cast", text, expr.TText(-1, expr.DefaultCollation, expr.Implicit), n)
+}
+
+// regexpArguments refuses, as MySQL does, to match texts with binary strings. BINARY(n) and BIT are none to it.
 func regexpArguments(name string, args []expr.Node) error {
 	if !strings.HasPrefix(name, "regexp_") || len(args) < 2 {
 		return nil
 	}
-	isBytes := func(t expr.Type) bool { return t.Kind() == expr.KindBytes || t.Kind() == expr.KindBit }
-	s, pattern := args[0].Type(), args[1].Type()
-	if s.Name == expr.NullType || pattern.Name == expr.NullType || isBytes(s) == isBytes(pattern) || !isBytes(s) && s.Kind() != expr.KindText ||
-		!isBytes(pattern) && pattern.Kind() != expr.KindText {
-		return nil
-	}
-	called := func(t expr.Type) string {
-		if isBytes(t) {
-			return "binary"
+	first := ""
+	for i := 0; i < min(regexpTexts(name), len(args)); i++ {
+		set := ""
+		switch t := args[i].Type(); {
+		case t.Name == expr.Varbinary || t.Name == expr.Blob:
+			set = "binary"
+		case t.Kind() == expr.KindText:
+			set = sql.CollationID(t.Collation).Name()
 		}
-		return sql.CollationID(t.Collation).Name()
+		switch {
+		case set == "":
+		case first == "":
+			first = set
+		case (first == "binary") != (set == "binary"):
+			return mysql.NewSQLError(3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.", first, set, name)
+		}
 	}
-	return mysql.NewSQLError(3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.", called(s), called(pattern), name)
+	return nil
 }
 
 // systemTexts are the functions that give names of the server's, and how long these may be, in characters.
@@ -104,7 +146,7 @@ type hostCall struct {
 }
 
 var (
-	_ rel.Parent    = (*hostCall)(nil)
+	_ rel.Named     = (*hostCall)(nil)
 	_ expr.Constant = (*hostCall)(nil)
 )
 
@@ -121,6 +163,7 @@ func (c *hostCall) of(e sql.Expression) (*hostCall, error) {
 	if n := systemTexts[c.name]; n > 0 && c.t.Kind() == expr.KindText {
 		c.t = expr.TText(n, systemCollation, expr.SysConst)
 	}
+	c.t.Truth = c.name == "regexp_like"
 	if n, ok := e.(sql.NonDeterministicExpression); ok && n.IsNonDeterministic() || volatileFunctions[c.name] {
 		c.volatile = true
 	}
@@ -154,13 +197,14 @@ func (c *hostCall) Eval(env *expr.Env) (expr.Value, error) {
 	c.env = env
 	v, err := c.e.Eval(c.ctx, nil)
 	c.env = was
-	if err != nil && (c.name == "json_quote" || c.name == "json_unquote") && strings.HasPrefix(err.Error(), "invalid type: ") {
-		err = mysql.NewSQLError(3064, "HY000", "Incorrect type for argument 1 in function %s.", c.name)
-	}
 	if err != nil || v == nil {
 		return expr.Null, err
 	}
-	return valueOfType(c.ctx, v, c.host, c.t)
+	out, err := valueOfType(c.ctx, v, c.host, c.t)
+	if strings.HasPrefix(c.name, "regexp_") {
+		out = out.From(expr.Silent)
+	}
+	return out, err
 }
 
 // Constant implements expr.Constant.
@@ -178,6 +222,9 @@ func (c *hostCall) Constant() bool {
 
 // Volatile reports that the function gives another value each time, or does something.
 func (c *hostCall) Volatile() bool { return c.volatile }
+
+// FunctionName implements rel.Named.
+func (c *hostCall) FunctionName() string { return c.name }
 
 // Args implements rel.Parent.
 func (c *hostCall) Args() []expr.Node {
@@ -247,85 +294,4 @@ func (b *bridge) Eval(*sql.Context, sql.Row) (any, error) {
 		return expr.ToText(b.call.env, v)
 	}
 	return toHost(v, b.n.Type())
-}
-
-// Aggregate implements bind.Host.
-func (h *queryHost) Aggregate(name string, args []expr.Node) (rel.HostAggregate, expr.Type, error) {
-	name = strings.ToLower(name)
-	if name != "json_arrayagg" && name != "json_objectagg" {
-		return nil, expr.TNull, nil
-	}
-	f, ok := h.s.e.gms.Analyzer.Catalog.Function(h.ctx, "", name)
-	if !ok {
-		return nil, expr.TNull, nil
-	}
-	a := &hostAggregate{ctx: h.ctx}
-	var es []sql.Expression
-	for i, n := range args {
-		t := n.Type()
-		a.types = append(a.types, t)
-		es = append(es, expression.NewGetField(i, hostType(t), fmt.Sprintf("a%d", i), true))
-	}
-	e, err := f.NewInstance(h.ctx, es)
-	if sql.ErrInvalidArgumentNumber.Is(err) {
-		return nil, expr.TNull, mysql.NewSQLError(1064, "42000", "Incorrect parameter count in the call to native function '%s'", name)
-	}
-	if err != nil {
-		return nil, expr.TNull, err
-	}
-	if a.of, ok = e.(sql.Aggregation); !ok {
-		return nil, expr.TNull, nil
-	}
-	a.host, a.t = e.Type(h.ctx), foreignType(h.ctx, e)
-	return a, a.t, nil
-}
-
-// hostAggregate is an aggregate of go-mysql-server.
-type hostAggregate struct {
-	ctx   *sql.Context
-	of    sql.Aggregation
-	types []expr.Type // of the arguments
-	host  sql.Type
-	t     expr.Type
-}
-
-// New implements rel.HostAggregate.
-func (a *hostAggregate) New(*expr.Env) (rel.AggState, error) {
-	b, err := a.of.NewBuffer(a.ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &hostAggState{a: a, b: b}, nil
-}
-
-// hostAggState is an aggregate of one group.
-type hostAggState struct {
-	a    *hostAggregate
-	b    sql.AggregationBuffer
-	some bool // it has been given a row
-}
-
-// Add implements rel.AggState.
-func (s *hostAggState) Add(_ *expr.Env, args []expr.Value) error {
-	s.some = true
-	row := make(sql.Row, len(args))
-	for i, v := range args {
-		var err error
-		if row[i], err = toHost(v, s.a.types[i]); err != nil {
-			return err
-		}
-	}
-	return s.b.Update(s.a.ctx, row)
-}
-
-// Result implements rel.AggState.
-func (s *hostAggState) Result(*expr.Env) (expr.Value, error) {
-	if !s.some {
-		return expr.Null, nil // go-mysql-server says that it is an empty array
-	}
-	v, err := s.b.Eval(s.a.ctx)
-	if err != nil || v == nil {
-		return expr.Null, err
-	}
-	return valueOfType(s.a.ctx, v, s.a.host, s.a.t)
 }

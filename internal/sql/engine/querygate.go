@@ -1,20 +1,22 @@
 package engine
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// leftToOrdinary reports whether a query is left to the ordinary path by its syntax: it writes its result somewhere, or sets
-// variables by a hint.
-func leftToOrdinary(stmt sqlparser.SelectStatement) (left bool) {
+// leftToOrdinary reports whether a statement is left to the ordinary path by its syntax: a query within it writes its result
+// somewhere.
+func leftToOrdinary(stmt sqlparser.SQLNode) (left bool) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.Select:
-			left = left || n.Into != nil || setsVariables(n.Comments)
+			left = left || n.Into != nil
 		case *sqlparser.SetOp:
 			left = left || n.Into != nil
 		}
@@ -23,18 +25,38 @@ func leftToOrdinary(stmt sqlparser.SelectStatement) (left bool) {
 	return left
 }
 
-func setsVariables(cs sqlparser.Comments) bool {
-	for _, c := range cs {
-		if strings.HasPrefix(string(c), "/*+") && strings.Contains(strings.ToLower(string(c)), "set_var") {
-			return true
-		}
+// changes reports whether a statement changes rows in a way that our own packages know.
+func changes(stmt sqlparser.Statement) bool {
+	switch stmt.(type) {
+	case *sqlparser.Update, *sqlparser.Delete, *sqlparser.Insert:
+		return true
 	}
 	return false
 }
 
+// limitSelect gives a query without LIMIT that of sql_select_limit.
+func limitSelect(stmt sqlparser.SelectStatement, most uint64) {
+	if most == math.MaxUint64 {
+		return
+	}
+	limit := &sqlparser.Limit{Rowcount: sqlparser.NewIntVal(strconv.AppendUint(nil, most, 10))}
+	switch s := stmt.(type) {
+	case *sqlparser.ParenSelect:
+		limitSelect(s.Select, most)
+	case *sqlparser.Select:
+		if s.Limit == nil {
+			s.Limit = limit
+		}
+	case *sqlparser.SetOp:
+		if s.Limit == nil {
+			s.Limit = limit
+		}
+	}
+}
+
 // withoutClauses takes out of a query what is heeded where its tables are read: FOR UPDATE and its like (lockPlan), and AS OF
 // (findAsOf).
-func withoutClauses(stmt sqlparser.SelectStatement) {
+func withoutClauses(stmt sqlparser.SQLNode) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.Select:
@@ -49,7 +71,7 @@ func withoutClauses(stmt sqlparser.SelectStatement) {
 }
 
 // unknownLocked is error 3568: FOR UPDATE OF names a table that the FROM clause does not.
-func unknownLocked(stmt sqlparser.SelectStatement) (err error) {
+func unknownLocked(stmt sqlparser.SQLNode) (err error) {
 	_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
 		s, ok := n.(*sqlparser.Select)
 		if !ok || s.Lock == nil {

@@ -22,8 +22,12 @@ type queryHost struct {
 	parameters map[string]*querypb.BindVariable
 	preparing  bool
 	env        *expr.Env // for constants; nil: the session's
-	// assigned are the types of the user variables that the statement assigns to and that have no value before it.
-	assigned map[string]expr.Type
+	// program is the one that the statement is of; nil: it is the client's.
+	program *invocation
+	// keeps: the plan is executed again when variables of the program have other values.
+	keeps bool
+	// assigning are the user variables that the statement assigns to somewhere, in lower case.
+	assigning map[string]bool
 	// tables are the tables of the catalog that were found, by id.
 	tables []uint64
 }
@@ -83,7 +87,7 @@ func (h *queryHost) Relation(database, name string) (bind.Relation, error) {
 		h.tables = append(h.tables, own.l.desc.ID)
 		q.locked = h.s.stmt.lockFor(own, false).Mode != kv.NoLock
 		q.virtual, err = h.virtualOf(db.Name(), own.l)
-		return bind.Relation{Table: q}, err
+		return bind.Relation{Table: q, Generated: q.q.indexed}, err
 	}
 	if c, ok := t.(sql.CatalogTable); ok {
 		t = c.AssignCatalog(h.s.e.gms.Analyzer.Catalog)
@@ -134,6 +138,11 @@ func (h *queryHost) CharacterSet(name string) (uint16, error) {
 func (h *queryHost) Parameter(name string) (expr.Node, error) {
 	if h.preparing {
 		return nil, nil
+	}
+	if local, ok := strings.CutPrefix(strings.TrimPrefix(name, ":"), localMark); ok {
+		if v := h.program.variable(local); v != nil {
+			return &localNode{v, h.keeps}, nil
+		}
 	}
 	b, ok := h.parameters[strings.TrimPrefix(name, ":")]
 	if !ok {

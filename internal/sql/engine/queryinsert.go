@@ -45,6 +45,9 @@ func (x *execution) insertsQuery(sc *sql.Context, r *request) (*sqlparser.Insert
 		return nil, nil
 	}
 	parsed, _, err := parseQuery(r.query, sql.LoadSqlMode(sc).ParserOptions())
+	if err == nil {
+		parsed, err = x.program.localize(parsed)
+	}
 	ins, ok := parsed.(*sqlparser.Insert)
 	if err != nil || !ok || ins.With != nil || len(ins.OnDup) > 0 || len(ins.Returning) > 0 {
 		return nil, nil
@@ -89,7 +92,7 @@ func (i *insertedQuery) bind(x *execution, sc *sql.Context) error {
 	}
 	x.s.latest = t
 	x.s.stmt.locks.tables = append(x.s.stmt.locks.tables, i.locks.tables...)
-	h := &queryHost{ctx: sc, s: x.s, parameters: i.parameters}
+	h := &queryHost{ctx: sc, s: x.s, parameters: i.parameters, program: x.program}
 	q, warned, err := x.plan(sc, i.stmt, h)
 	if errors.Is(err, bind.ErrUnsupported) {
 		return errOrdinary

@@ -3,9 +3,11 @@ package engine
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 
 	"github.com/longitude-db/longitude/internal/kv"
@@ -29,6 +31,8 @@ func (q *querySource) Read(r *exec.Request) (exec.Rows, error) {
 	switch t := r.Table.(type) {
 	case *queryTable:
 		return q.readTable(t, r)
+	case *rowTable:
+		return q.readTable(t.queryTable, r)
 	case *hostTable:
 		return q.readHost(t, r)
 	}
@@ -71,16 +75,26 @@ func reachesOf(l *layout, r *exec.Request) (x *indexLayout, rs []reach, err erro
 func (q *querySource) reader(t *queryTable, r *exec.Request, x *indexLayout, rs []reach) (*queryRows, error) {
 	tbl := *t.t
 	tbl.columns = r.Places
+	whole := slices.Index(r.Places, len(t.q.columns)) // where the row itself is wanted
+	if whole >= 0 {
+		tbl.columns = slices.Delete(slices.Clone(r.Places), whole, whole+1)
+	}
 	var calculate []int
 	if t.virtual != nil {
-		tbl.columns, calculate = t.virtual.plan(r.Places)
+		tbl.columns, calculate = t.virtual.plan(tbl.columns)
+	}
+	read := tbl.columns
+	if whole >= 0 {
+		tbl.columns = nil
 	}
 	it, err := newRowReader(q.ctx, &tbl, x, rs, r.Reverse)
 	if err != nil {
 		return nil, err
 	}
 	if r.Index == nil {
-		it.lock = it.stmt.lockFor(&tbl, true)
+		if it.lock = it.stmt.lockFor(&tbl, true); whole >= 0 && it.lock.Mode == kv.NoLock {
+			it.lockSome(&tbl)
+		}
 	}
 	if it.lock.Mode == kv.NoLock {
 		it.limit, it.uses = r.Limit, r.Uses
@@ -96,7 +110,7 @@ func (q *querySource) reader(t *queryTable, r *exec.Request, x *indexLayout, rs 
 		out.left = r.Limit
 	}
 	if len(calculate) > 0 {
-		out.virtual = &calculation{v: t.virtual, read: tbl.columns, calculate: calculate, row: make(sql.Row, len(t.t.l.columns))}
+		out.virtual = &calculation{v: t.virtual, read: read, calculate: calculate, row: make(sql.Row, len(t.t.l.columns))}
 	}
 	return out, nil
 }
@@ -137,6 +151,8 @@ func (q *queryRows) Next(regs []expr.Value, cols []rel.ColID) (bool, error) {
 	}
 	for i, at := range q.places {
 		switch {
+		case at == len(q.q.columns):
+			regs[cols[i]] = expr.Other(d)
 		case q.virtual != nil && q.virtual.v.exprs[at] != nil:
 			regs[cols[i]], err = valueOfType(q.ctx, q.virtual.row[at], q.it.t.l.schema.Schema[at].Type, q.q.columns[at].Type)
 		case d[at].IsNull():
@@ -234,5 +250,17 @@ func (t *hostTable) rows(ctx *sql.Context, e *Engine) (sql.RowIter, error) {
 	if n, err = e.gms.Analyzer.Analyze(ctx, n, nil, flags); err != nil {
 		return nil, err
 	}
-	return e.gms.Analyzer.ExecBuilder.Build(ctx, n, nil)
+	it, err := e.gms.Analyzer.ExecBuilder.Build(ctx, n, nil)
+	if err != nil || !strings.EqualFold(t.t.Name(), information_schema.CheckConstraintsTableName) {
+		return it, err
+	}
+	return eachRow(ctx, it, func(row sql.Row) error {
+		if text, ok := row[checkClause].(string); ok {
+			row[checkClause] = schemaText(text)
+		}
+		return nil
+	})
 }
+
+// checkClause is the place of the expression in a row of information_schema.CHECK_CONSTRAINTS.
+const checkClause = 3

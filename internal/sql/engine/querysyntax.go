@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -29,6 +30,15 @@ func beginsQuery(q string) bool {
 	return false
 }
 
+// beginsChange reports whether a text begins as a statement that changes rows does.
+func beginsChange(q string) bool {
+	switch w := firstWord(q); strings.ToLower(w.text(q)) {
+	case "update", "delete", "insert", "replace":
+		return true
+	}
+	return false
+}
+
 // parseQuery parses the first statement of a text as package bind wants it: as it is written, but for what the grammar lacks, which is
 // written in words that it knows (querySyntax). rest is what stands behind the statement and its semicolon.
 //
@@ -38,20 +48,22 @@ func beginsQuery(q string) bool {
 //	TABLE t                 SELECT * FROM t
 //	a SOUNDS LIKE b         SOUNDEX(a) = SOUNDEX(b)
 //	a MEMBER OF (b)         a call of `member of`
+//	@a := b                 @a OR `:=` OR b, of which withCalls makes a call of := (assignments.go)
 func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Statement, rest string, err error) {
 	marked, literals := markLiterals(query, o.AnsiQuotes)
 	text := querySyntax(marked, o.AnsiQuotes)
+	if es := changeSyntax(text.out); len(es) > 0 {
+		text = text.and(es...)
+	}
 	parse := func(t string) (sqlparser.Statement, string, error) {
 		s, _, rest, err := sql.DefaultMySQLParser.ParseWithOptions(context.Background(), t, ';', true, o)
 		return s, rest, err
 	}
 	stmt, rest, err = parse(text.out)
-	for err != nil {
-		from, to := outerParentheses(text.out)
-		if to < 0 {
-			break
+	if from, to := outerParentheses(text.out); err != nil && to >= 0 { // all pairs at once: parsing again for each takes the square of their number
+		for ; to >= 0; from, to = outerParentheses(text.out) {
+			text = text.and(edit{from, from + 1, " "}, edit{to, to + 1, " "})
 		}
-		text = text.and(edit{from, from + 1, " "}, edit{to, to + 1, " "})
 		stmt, rest, err = parse(text.out)
 	}
 	for n := 0; err != nil && n < mostQuoted; n++ {
@@ -77,10 +89,11 @@ func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Stateme
 	if err != nil || stmt == nil {
 		return nil, "", err
 	}
+	nameDeleted(stmt)
 	if len(text.edits) > 0 || literals {
 		restoreText(stmt, query, text)
 	}
-	if literals || strings.Contains(text.out, marker) {
+	if literals || strings.Contains(text.out, marker) || strings.Contains(text.out, assignMark) {
 		if stmt, err = withCalls(stmt); err != nil {
 			return nil, "", err
 		}
@@ -273,6 +286,10 @@ func querySyntax(q string, ansiQuotes bool) edited {
 			}
 		}
 	}
+	if as := assignments(q); len(as) > 0 {
+		edits = append(edits, as...)
+		slices.SortFunc(edits, func(a, b edit) int { return a.from - b.from })
+	}
 	return newEdited(q, edits)
 }
 
@@ -388,6 +405,9 @@ func withCalls(s sqlparser.Statement) (sqlparser.Statement, error) {
 		}
 		if c, ok := e.(*sqlparser.ComparisonExpr); ok && strings.EqualFold(c.Operator, sqlparser.RegexpStr) {
 			return unmarked(c), nil
+		}
+		if o, ok := e.(*sqlparser.OrExpr); ok {
+			return withAssignment(o), nil
 		}
 		return e, nil
 	}}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/sql/expr"
@@ -17,6 +18,8 @@ type queryLayout struct {
 	columns []rel.TableColumn
 	read    []datumReader
 	indexes []rel.Index
+	exprs   map[int]sqlparser.Expr // of generated columns, by place
+	indexed map[int]sqlparser.Expr // those of them that an index is on
 }
 
 // queries is the queryLayout of the table.
@@ -30,12 +33,20 @@ func (l *layout) queries() *queryLayout {
 }
 
 func newQueryLayout(l *layout) *queryLayout {
-	q := &queryLayout{}
+	q := &queryLayout{exprs: map[int]sqlparser.Expr{}, indexed: map[int]sqlparser.Expr{}}
 	for i, c := range l.schema.Schema {
 		t := exprType(c.Type, expr.Implicit)
 		q.columns = append(q.columns, rel.TableColumn{Name: c.Name, Type: t, Nullable: c.Nullable, AutoIncrement: c.AutoIncrement,
-			Hidden: c.Hidden || c.HiddenSystem, HasDefault: c.Default != nil})
+			Hidden: c.Hidden || c.HiddenSystem, System: c.HiddenSystem, HasDefault: c.Default != nil})
 		q.read = append(q.read, datumReaderOf(t, l.columns[i].Kind))
+		if text := l.desc.Columns[i].Generated; text != "" {
+			if e, err := parseRule(text); err == nil {
+				q.exprs[i] = e
+			}
+			if c.HiddenSystem { // as EXPLAIN names it
+				q.columns[i].Name = strings.ReplaceAll(shownText(text), "`", "")
+			}
+		}
 	}
 	for _, x := range l.all() {
 		if x.isPK && l.desc.Keyless() || !x.isPK && x.desc.State != catalog.Public {
@@ -43,6 +54,9 @@ func newQueryLayout(l *layout) *queryLayout {
 		}
 		q.indexes = append(q.indexes, newQueryIndex(x))
 		for n, p := range x.parts {
+			if e, ok := q.exprs[p.at]; ok {
+				q.indexed[p.at] = e
+			}
 			c := &q.columns[p.at]
 			switch {
 			case x.isPK:
@@ -157,7 +171,7 @@ func newHostTable(ctx *sql.Context, db string, t sql.Table) *hostTable {
 	h := &hostTable{db: db, t: t, schema: t.Schema(ctx)}
 	for _, c := range h.schema {
 		h.columns = append(h.columns, rel.TableColumn{Name: c.Name, Type: exprType(c.Type, expr.Implicit), Nullable: c.Nullable, PrimaryKey: c.PrimaryKey,
-			AutoIncrement: c.AutoIncrement, Hidden: c.Hidden || c.HiddenSystem, HasDefault: c.Default != nil})
+			AutoIncrement: c.AutoIncrement, Hidden: c.Hidden || c.HiddenSystem, System: c.HiddenSystem, HasDefault: c.Default != nil})
 	}
 	return h
 }

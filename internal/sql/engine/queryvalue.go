@@ -22,10 +22,17 @@ func datumReaderOf(t expr.Type, kind rowcodec.Kind) datumReader {
 	plain := func(f func(rowcodec.Datum) expr.Value) datumReader {
 		return func(d rowcodec.Datum) (expr.Value, error) { return f(d), nil }
 	}
+	from := expr.Stored
+	if t.Name == expr.TextType || t.Name == expr.Blob {
+		from = expr.Silent
+	}
 	switch t.Kind() {
 	case expr.KindInt:
 		return plain(func(d rowcodec.Datum) expr.Value { return expr.Int(d.I) })
 	case expr.KindUint:
+		if t.Name == expr.YearType {
+			return plain(func(d rowcodec.Datum) expr.Value { return expr.Year(d.U) })
+		}
 		return plain(func(d rowcodec.Datum) expr.Value { return expr.Uint(d.U) })
 	case expr.KindFloat:
 		if t.Name == expr.FloatType {
@@ -35,9 +42,9 @@ func datumReaderOf(t expr.Type, kind rowcodec.Kind) datumReader {
 	case expr.KindDecimal:
 		return readDecimal
 	case expr.KindText:
-		return plain(func(d rowcodec.Datum) expr.Value { return expr.Text(bytesAsString(d.B)) })
+		return plain(func(d rowcodec.Datum) expr.Value { return expr.Text(bytesAsString(d.B)).From(from) })
 	case expr.KindBytes:
-		return plain(func(d rowcodec.Datum) expr.Value { return expr.Bytes(bytesAsString(d.B)) })
+		return plain(func(d rowcodec.Datum) expr.Value { return expr.Bytes(bytesAsString(d.B)).From(from) })
 	case expr.KindBit:
 		return plain(func(d rowcodec.Datum) expr.Value { return expr.Bit(bitText(d.U, t.Length), d.U) })
 	case expr.KindEnum, expr.KindSet:
@@ -52,7 +59,7 @@ func datumReaderOf(t expr.Type, kind rowcodec.Kind) datumReader {
 		return plain(func(d rowcodec.Datum) expr.Value { return expr.Packed(expr.KindTime, d.I, t.Scale) })
 	case expr.KindJSON:
 		return plain(func(d rowcodec.Datum) expr.Value {
-			return expr.JSON(types.NewLazyJSONDocument(append([]byte{}, d.B...)))
+			return expr.StoredJSON(string(d.B))
 		})
 	}
 	return func(rowcodec.Datum) (expr.Value, error) {

@@ -17,7 +17,6 @@ import (
 
 // A value that is read straight from what is kept is the one that the way by go-mysql-server's values gives.
 func TestDatumReaders(t *testing.T) {
-	setupDocuments()
 	ctx := sql.NewEmptyContext()
 	enum := types.MustCreateEnumType([]string{"a", "b", ""}, sql.Collation_utf8mb4_0900_ai_ci)
 	set := types.MustCreateSetType([]string{"x", "y", "z"}, sql.Collation_utf8mb4_0900_ai_ci)

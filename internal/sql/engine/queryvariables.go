@@ -2,6 +2,7 @@ package engine
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -12,18 +13,18 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
-// UserVariable implements bind.Host. A variable has the type of the value that it has when the statement begins, or that the statement
-// itself gives it if there is none; else it is a text.
+// UserVariable implements bind.Host. A variable has the type of the value that it has when the statement begins; one without value is a
+// text, even if the statement gives it a number.
 func (h *queryHost) UserVariable(name string) (expr.Node, error) {
 	t, v, err := h.ctx.GetUserVariable(h.ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	n := &userVariable{ctx: h.ctx, name: name, t: expr.TLongBlob}
+	n := &userVariable{ctx: h.ctx, name: name, t: expr.TLongBlob, host: h}
 	if t != nil && v != nil {
 		n.t = exprType(t, expr.Implicit)
-	} else if at, ok := h.assigned[strings.ToLower(name)]; ok {
-		n.t = at
+	} else if h.assigning[strings.ToLower(name)] {
+		n.t = expr.TText(1<<24-1, uint16(h.ctx.GetCollation()), expr.Implicit)
 	}
 	switch n.t.Kind() {
 	case expr.KindNull:
@@ -40,14 +41,7 @@ func (h *queryHost) UserVariable(name string) (expr.Node, error) {
 
 // SetUserVariable implements bind.Host.
 func (h *queryHost) SetUserVariable(name string, value expr.Node) (expr.Node, error) {
-	n := &assignment{ctx: h.ctx, name: name, value: value, host: hostType(value.Type())}
-	if h.assigned == nil {
-		h.assigned = map[string]expr.Type{}
-	}
-	if k := value.Type().Kind(); k != expr.KindNull {
-		h.assigned[strings.ToLower(name)] = n.Type()
-	}
-	return n, nil
+	return &assignment{ctx: h.ctx, name: name, value: value}, nil
 }
 
 // systemCollation is that of texts that the server makes: utf8mb3_general_ci.
@@ -58,6 +52,12 @@ type userVariable struct {
 	ctx  *sql.Context
 	name string
 	t    expr.Type
+	host *queryHost
+}
+
+// Volatile reports that the statement itself changes the variable.
+func (u *userVariable) Volatile() bool {
+	return u.host.assigning[strings.ToLower(u.name)]
 }
 
 // Type implements expr.Node.
@@ -124,7 +124,6 @@ type assignment struct {
 	ctx   *sql.Context
 	name  string
 	value expr.Node
-	host  sql.Type
 }
 
 var _ rel.Parent = (*assignment)(nil)
@@ -138,11 +137,28 @@ func (a *assignment) Eval(env *expr.Env) (expr.Value, error) {
 	if err != nil {
 		return expr.Null, err
 	}
-	out, err := toHost(v, a.value.Type())
-	if err != nil {
-		return expr.Null, err
+	return v, setUserVariable(a.ctx, env, a.name, v, a.value.Type())
+}
+
+// setUserVariable gives a user variable a value of a type. Variables hold numbers and texts: what is neither becomes a text.
+func setUserVariable(sc *sql.Context, env *expr.Env, name string, v expr.Value, t expr.Type) error {
+	switch t.Kind() {
+	case expr.KindInt, expr.KindUint, expr.KindFloat, expr.KindDecimal, expr.KindText, expr.KindBytes, expr.KindNull:
+	default:
+		if v.IsNull() {
+			break
+		}
+		text, err := expr.ToText(env, v)
+		if err != nil {
+			return err
+		}
+		v, t = expr.Text(text), expr.TText(utf8.RuneCountInString(text), expr.DefaultCollation, expr.Implicit)
 	}
-	return v, a.ctx.SetUserVariable(a.ctx, a.name, out, a.host)
+	out, err := toHost(v, t)
+	if err != nil {
+		return err
+	}
+	return sc.SetUserVariable(sc, name, out, hostType(t))
 }
 
 // Args implements rel.Parent.

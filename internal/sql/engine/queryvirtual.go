@@ -23,7 +23,12 @@ type virtualColumns struct {
 
 // virtualOf makes those of a table; nil: it has none.
 func (h *queryHost) virtualOf(database string, l *layout) (*virtualColumns, error) {
-	if !slices.Contains(l.virtual, true) {
+	calculated := func(at int) bool { return l.virtual[at] && !isPart(&l.desc.Columns[at]) }
+	any := false
+	for at := range l.columns {
+		any = any || calculated(at)
+	}
+	if !any {
 		return nil, nil
 	}
 	quoted := func(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
@@ -53,7 +58,7 @@ func (h *queryHost) virtualOf(database string, l *layout) (*virtualColumns, erro
 	}
 	v := &virtualColumns{exprs: make([]sql.Expression, len(l.columns)), needs: make([][]int, len(l.columns))}
 	for at, e := range found.Projections {
-		if !l.virtual[at] {
+		if !calculated(at) {
 			continue
 		}
 		v.exprs[at] = e

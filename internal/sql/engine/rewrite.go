@@ -58,6 +58,11 @@ func (t *table) RewriteInserter(ctx *sql.Context, _, newSchema sql.PrimaryKeySch
 	if err != nil {
 		return nil, err
 	}
+	if old != nil && (new == nil || !strings.EqualFold(old.Name, new.Name)) {
+		if err := dependsOn(d, old.Name); err != nil {
+			return nil, err
+		}
+	}
 	if err := t.adopt(ctx, d, newSchema, old, new, columns); err != nil {
 		return nil, err
 	}
@@ -73,7 +78,7 @@ func (t *table) adopt(ctx *sql.Context, d *catalog.Table, s sql.PrimaryKeySchema
 	if old != nil && new != nil {
 		ids[strings.ToLower(new.Name)] = ids[strings.ToLower(old.Name)]
 	}
-	d.Columns = nil
+	var described []catalog.Column
 	kept := map[uint32]bool{}
 	for _, c := range s.Schema {
 		id, ok := ids[strings.ToLower(c.Name)]
@@ -82,31 +87,33 @@ func (t *table) adopt(ctx *sql.Context, d *catalog.Table, s sql.PrimaryKeySchema
 			d.NextColumnID++
 		}
 		kept[id] = true
-		col, err := describeColumn(ctx, c, id)
+		col, err := t.db.describeColumn(ctx, d, c, id)
 		if err != nil {
 			return err
 		}
-		d.Columns = append(d.Columns, col)
+		described = append(described, col)
 	}
-	lengths := map[uint32]int{}
+	d.Columns = described
+	parts := map[uint32]catalog.IndexPart{}
 	for _, p := range d.Primary.Columns {
-		lengths[p.Column] = p.Length
+		parts[p.Column] = p
 	}
-	for _, c := range columns {
-		if i := findColumn(d, c.Name); i >= 0 {
-			lengths[d.Columns[i].ID] = int(c.Length)
+	desc := descendingParts(ctx, "PRIMARY", columns)
+	for i, c := range columns {
+		if at := findColumn(d, c.Name); at >= 0 {
+			parts[d.Columns[at].ID] = catalog.IndexPart{Length: int(c.Length), Desc: isDescending(desc, i)}
 		}
 	}
 	d.Primary.Columns = nil
 	for _, at := range s.PkOrdinals {
 		id := d.Columns[at].ID
 		d.Columns[at].Nullable = false
-		d.Primary.Columns = append(d.Primary.Columns, catalog.IndexPart{Column: id, Length: lengths[id]})
+		d.Primary.Columns = append(d.Primary.Columns, catalog.IndexPart{Column: id, Length: parts[id].Length, Desc: parts[id].Desc})
 	}
 	for i := range d.Indexes {
 		d.Indexes[i].Columns = slices.DeleteFunc(d.Indexes[i].Columns, func(p catalog.IndexPart) bool { return !kept[p.Column] })
 	}
-	return nil
+	return t.db.retypeParts(ctx, d, true)
 }
 
 // rewriteTo returns an inserter that writes rows as the descriptor says; closing it puts the descriptor in place.
@@ -160,6 +167,9 @@ func (r *rewriter) Insert(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
+	if err := r.fill(ctx, d); err != nil {
+		return err
+	}
 	ws, err := r.writesOf(d)
 	if err != nil {
 		return err
@@ -190,7 +200,7 @@ func (r *rewriter) Close(ctx *sql.Context) error {
 
 // rewrite changes the descriptor in a way that needs all rows to be encoded anew.
 func (t *table) rewrite(ctx *sql.Context, fn func(*catalog.Table) error) error {
-	if t.l.virtualIndex {
+	if t.l.indexesCalculated() {
 		return fmt.Errorf("table %s has an index on a virtual column: drop the index first", t.Name())
 	}
 	x, err := ddl(ctx)
@@ -202,6 +212,9 @@ func (t *table) rewrite(ctx *sql.Context, fn func(*catalog.Table) error) error {
 		return err
 	}
 	if err := fn(d); err != nil {
+		return err
+	}
+	if err := t.db.retypeParts(ctx, d, true); err != nil {
 		return err
 	}
 	it, err := t.allRows(ctx)

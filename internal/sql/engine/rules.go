@@ -16,7 +16,9 @@ import (
 //   - simplifyFilters takes LIKE without wildcards for = (likebounds.go).
 //   - optimizeJoins and applyIndexesFromOuterScope use indexes for comparisons that indexes do not answer (fence.go), and the
 //     former loses conditions of inner joins that stand behind outer ones (joins.go).
+//   - applyDefaultSelectLimit limits also INSERT ... SELECT and the statements of procedures. It is left away (limitedSelect).
 //   - applyHashIn compares the members of IN lists by hash, and texts by their bytes. It is left away.
+//   - validateNoHiddenSystemColumns refuses the columns that functional indexes are made of (tableddl.go). It is left away.
 func (e *Engine) addRules() {
 	for _, b := range e.gms.Analyzer.Batches {
 		for i, r := range b.Rules {
@@ -35,7 +37,9 @@ func (e *Engine) addRules() {
 				b.Rules[i].Apply = keepingConditions(fencing(r.Apply))
 			case "applyIndexesFromOuterScope":
 				b.Rules[i].Apply = fencing(r.Apply)
-			case "applyHashIn":
+			case "applyHashIn", "applyDefaultSelectLimit":
+				b.Rules[i].Apply = unchanged
+			case "validateNoHiddenSystemColumns":
 				b.Rules[i].Apply = unchanged
 			}
 		}

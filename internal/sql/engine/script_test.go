@@ -224,7 +224,7 @@ func splitStatements(text string) (out []string) {
 func runStatement(conn *sql.Conn, q string, sorted bool) string {
 	first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(q, "( ")), " ")
 	switch first {
-	case "select", "show", "explain", "with", "table", "call", "describe", "values":
+	case "select", "show", "explain", "with", "table", "call", "describe", "values", "execute":
 		lines, err := rows(conn, q)
 		if err != nil {
 			return errorText(err)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -24,9 +25,11 @@ type Session struct {
 	next *bool
 	// watched is the transaction that longitude.transactions shows for the session now.
 	watched *watchedTx
-	// calls are the procedures under way, the innermost last.
-	calls []call
-	named namedLocks
+	// active is the stored program that is being executed, the innermost; nil: none is.
+	active *invocation
+	// prepared are the statements of PREPARE, by their names in lower case.
+	prepared map[string]*preparedText
+	named    namedLocks
 
 	// lockedTables: LOCK TABLES has been said, and not taken back.
 	lockedTables bool
@@ -35,6 +38,13 @@ type Session struct {
 	token, committed clock.Timestamp
 	running          running
 	scratch          scratch
+}
+
+// Warnings implements sql.Session: the first one comes first, as SHOW WARNINGS of MySQL has them.
+func (s *Session) Warnings() []*sql.Warning {
+	out := s.BaseSession.Warnings()
+	slices.Reverse(out)
+	return out
 }
 
 var _ sql.TransactionSession = (*Session)(nil)
@@ -55,6 +65,16 @@ func (e *Engine) newSession(_ context.Context, c *mysql.Conn, addr string) (sql.
 
 func (e *Engine) makeSession(addr string, client sql.Client, id uint32) *Session {
 	return &Session{BaseSession: sql.NewBaseSessionWithClientServer(addr, client, id), e: e, stmt: &statement{}}
+}
+
+// twinIndex is the code of a warning that go-mysql-server gives wrongly (warnOfTwin).
+const twinIndex = 1831
+
+// Warn implements sql.Session.
+func (s *Session) Warn(w *sql.Warning) {
+	if w.Code != twinIndex {
+		s.BaseSession.Warn(w)
+	}
 }
 
 // sessionOf returns the session of a context. Only contexts that the engine makes for itself have none.
@@ -99,9 +119,6 @@ func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteri
 	past := s.past(ctx)
 	s.latest = &tx{e: s.e, ordering: s.settings(ctx).ordering, readOnly: s.startsReadOnly(ctx, c) || !past.Present(), past: past, explicit: s.stmt.begin != "", lockUntil: s.stmt.lockUntil}
 	s.watch(s.latest)
-	if len(s.calls) > 0 { // what the procedure did before may be committed: nothing is repeated by the node
-		s.latest.statements = 1
-	}
 	return s.latest, nil
 }
 

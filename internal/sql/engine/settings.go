@@ -27,8 +27,10 @@ type settings struct {
 	// compilable: nothing is set that only the ordinary path heeds.
 	compilable bool
 	ownPlanner bool // queries are planned by our own packages (query.go)
-	inPlace    bool // rows may be counted where they are (inplace.go)
-	plainText  bool // texts are quoted as usual: constants can be taken out of statements
+	// selectLimit is how many rows a SELECT of the client that has no LIMIT gives at most (sql_select_limit).
+	selectLimit uint64
+	inPlace     bool // rows may be counted where they are (inplace.go)
+	plainText   bool // texts are quoted as usual: constants can be taken out of statements
 	// noBackslash: NO_BACKSLASH_ESCAPES; a backslash in a text stands for itself.
 	noBackslash bool
 	zeroIsID    bool // NO_AUTO_VALUE_ON_ZERO
@@ -82,7 +84,10 @@ func (s *Session) look(ctx *sql.Context) *settings {
 	k.maxTime = whole(executionTimeVariable, time.Millisecond)
 	k.idle, k.idleTx = whole(waitVariable, time.Second), whole(idleTxVariable, time.Second)
 	usual := func(name string) bool { yes, _ := sql.HasDefaultValue(ctx, s, name); return yes }
-	k.ownPlanner = on(ownPlannerVariable) && usual("sql_select_limit")
+	k.ownPlanner, k.selectLimit = on(ownPlannerVariable), math.MaxUint64
+	if n, _, err := types.Uint64.Convert(ctx, value("sql_select_limit")); err == nil {
+		k.selectLimit, _ = n.(uint64)
+	}
 	k.inPlace = on(inPlaceVariable)
 	k.compilable = on(compiledVariable) && on("foreign_key_checks") && on("unique_checks") && usual("sql_select_limit") && usual("time_zone") &&
 		k.asOf == "" && k.staleness == "" && !k.noBackslash && strings.HasPrefix(s.GetCollation().Name(), "utf8mb4")

@@ -5,6 +5,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
 
 // SHOW COLUMNS and SHOW INDEX as MySQL 8 answers. go-mysql-server's (sql/rowexec/show.go, show_iters.go) has the collation in the
@@ -15,11 +17,21 @@ func showColumns(ctx *sql.Context, n *plan.ShowColumns) (sql.RowIter, error) {
 	s := n.TargetSchema()
 	keys := columnKeys(ctx, n.Indexes, s)
 	var out []sql.Row
+	var desc *catalog.Table
+	if t, ok := plainTable(n.Child); ok {
+		desc = t.l.desc
+	}
 	for _, c := range s {
 		if c.HiddenSystem && !n.Extended {
 			continue
 		}
-		def, err := defaultText(ctx, c)
+		var d *catalog.Column
+		if desc != nil {
+			if i := findColumn(desc, c.Name); i >= 0 {
+				d = &desc.Columns[i]
+			}
+		}
+		def, err := defaultText(ctx, d, c)
 		if err != nil {
 			return nil, err
 		}
@@ -79,35 +91,70 @@ func columnKeys(ctx *sql.Context, indexes []sql.Index, s sql.Schema) map[string]
 	return out
 }
 
+// plainTable is the table of the catalog that a node reads; false: it reads none.
+func plainTable(n sql.Node) (*table, bool) {
+	r, ok := n.(*plan.ResolvedTable)
+	if !ok {
+		return nil, false
+	}
+	t, ok := sql.GetUnderlyingTable(r.Table).(*table)
+	return t, ok
+}
+
 // showIndexes is SHOW INDEX. Cardinality is NULL: nothing is known of it.
 func showIndexes(ctx *sql.Context, n *plan.ShowIndexes) (sql.RowIter, error) {
-	t, ok := n.Child.(*plan.ResolvedTable)
+	t, ok := plainTable(n.Child)
 	if !ok {
 		return sql.RowsToRowIter(), nil
 	}
 	var out []sql.Row
-	for _, x := range n.IndexesToShow {
-		lengths := x.PrefixLengths()
-		unique := int32(1)
-		if x.IsUnique() {
-			unique = 0
-		}
-		for i, e := range x.Expressions() {
-			var column, length, expression any = nil, nil, e
-			null := ""
-			if c := plan.GetColumnFromIndexExpr(ctx, e, t); c != nil && !c.HiddenSystem {
-				column, expression = c.Name, nil
-				if c.Nullable {
-					null = "YES"
-				}
-			} else if c != nil && c.Generated != nil {
-				expression, null = c.Generated.String(), "YES"
-			}
-			if i < len(lengths) && lengths[i] > 0 {
-				length = int64(lengths[i])
-			}
-			out = append(out, sql.Row{x.Table(), unique, x.ID(), uint32(i + 1), column, "A", nil, length, nil, null, x.IndexType(), "", x.Comment(), "YES", expression})
-		}
+	for _, p := range shownParts(t.l.desc) {
+		out = append(out, sql.Row{t.Name(), p.nonUnique, p.index.Name, p.seq, p.column, p.order, nil, p.length, nil, p.null, "BTREE", "", p.index.Comment, "YES", p.expression})
 	}
 	return sql.RowsToRowIter(out...), nil
+}
+
+// shownPart is a part of an index as SHOW INDEX and information_schema.STATISTICS have it.
+type shownPart struct {
+	index      *catalog.Index
+	nonUnique  int32
+	seq        uint32
+	column     any // the name; nil: it is an expression
+	expression any
+	length     any
+	order      string // A or D
+	null       string // YES or ""
+}
+
+// shownParts are the parts of all indexes of a table that can be used.
+func shownParts(d *catalog.Table) (out []shownPart) {
+	add := func(x *catalog.Index) {
+		for i, p := range x.Columns {
+			c := d.ColumnByID(p.Column)
+			s := shownPart{index: x, nonUnique: 1, seq: uint32(i + 1), column: c.Name, order: "A"}
+			if x.Unique {
+				s.nonUnique = 0
+			}
+			if isPart(c) {
+				s.column, s.expression = nil, schemaText(c.Generated)
+			}
+			if p.Length > 0 {
+				s.length = int64(p.Length)
+			}
+			if p.Desc {
+				s.order = "D"
+			}
+			if c.Nullable {
+				s.null = "YES"
+			}
+			out = append(out, s)
+		}
+	}
+	if !d.Keyless() {
+		add(&d.Primary)
+	}
+	for _, x := range inTextOrder(d) {
+		add(x)
+	}
+	return out
 }

@@ -41,12 +41,16 @@ type statement struct {
 	env       *expr.Env    // see environment
 	envOf     *sql.Context // for which env was made
 
+	ignores     bool            // INSERT IGNORE, UPDATE IGNORE
+	tables      *tableNotes     // what a change of tables says that go-mysql-server does not pass on
 	unnamed     map[string]bool // columns that ALTER TABLE makes UNIQUE; the index has no name of its own (unnamedIndexes)
 	flags       *sql.QueryFlags // what go-mysql-server has found out about the statement
 	explainJSON bool            // EXPLAIN FORMAT=JSON
 	source      *insertedQuery  // of INSERT ... SELECT, if our own packages execute it
 	tookFile    bool            // the client has sent the file of LOAD DATA LOCAL: it is not asked for it again
 	counts      changeCounts
+	by          *execution // which executes it
+	trigger     string     // CREATE TRIGGER as it is written
 }
 
 // rememberRowID notes under which row id a row of a keyless table was read: an update or a delete names the row by its

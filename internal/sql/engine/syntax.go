@@ -9,7 +9,16 @@ import "strings"
 //	INTERVAL '1:30' HOUR_MINUTE   INTERVAL '1:30' `HOUR_MINUTE`
 //	INTERVAL(a, b, ...)           `interval`(a, b, ...)
 //	ROW(a, b)                     (a, b)
+//	KEY ((a > 1)), AS (a > 1)     more parentheses (tablesyntax.go)
 func moreSyntax(q string) (string, bool) {
+	if edits := tableSyntax(q); edits != nil {
+		out, _ := moreWords(newEdited(q, edits).out)
+		return out, true
+	}
+	return moreWords(q)
+}
+
+func moreWords(q string) (string, bool) {
 	end := endOfStatement(q)
 	one := q[:end]
 	words := wordsOf(one)

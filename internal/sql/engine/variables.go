@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -68,6 +69,9 @@ func addVariables() {
 	}, &sql.MysqlSystemVariable{
 		Name: idleTxVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemIntType(idleTxVariable, 0, 31536000, false), Default: int64(0),
+	}, &sql.MysqlSystemVariable{ // of go-mysql-server signed
+		Name: "sql_select_limit", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+		Type: types.NewSystemUintType("sql_select_limit", 0, math.MaxUint64), Default: uint64(math.MaxUint64),
 	}, &sql.MysqlSystemVariable{ // go-mysql-server's default is another
 		Name: packetVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 		Type: types.NewSystemIntType(packetVariable, 1024, 1<<30, false), Default: int64(maxPacket),

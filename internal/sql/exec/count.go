@@ -52,7 +52,7 @@ func newCounted(x *Execution, n *rel.Group, plain iterator) *counted {
 	c.cols = append(c.cols, n.Keys...)
 	for i := range n.Aggs {
 		a := &n.Aggs[i]
-		if a.Distinct || a.Host != nil || !a.Star && len(a.Args) != 1 {
+		if a.Distinct || !a.Star && len(a.Args) != 1 {
 			return nil
 		}
 		out := CountAgg{}

@@ -53,10 +53,6 @@ func newAggregates(x *Execution, aggs []rel.Agg) (*aggregates, error) {
 	for i := range aggs {
 		g := &aggs[i]
 		a.args = append(a.args, make([]expr.Value, len(g.Args)))
-		if g.Host != nil {
-			a.make = append(a.make, func() (rel.AggState, error) { return g.Host.New(x.env) })
-			continue
-		}
 		m, err := aggregate.Prepare(g, x.env)
 		if err != nil {
 			return nil, err

@@ -49,7 +49,9 @@ func (m *memory) extra(v *expr.Value) int64 {
 		return int64(len(v.RawText()))
 	case expr.KindDecimal:
 		return decimalBytes
-	case expr.KindJSON, expr.KindOther:
+	case expr.KindJSON:
+		return int64(v.DocumentSize())
+	case expr.KindOther:
 		if m.sizeOf != nil {
 			return int64(m.sizeOf(v.Raw()))
 		}

@@ -64,13 +64,29 @@ func newSubquery(x *Execution, s *rel.Subquery) (*subquery, error) {
 	q.cache.off = s.Volatile
 	switch s.Kind {
 	case rel.In:
-		q.test, err = expr.NewMembership(tupleOf(s.Left), s.Types)
+		left := make([]expr.Node, len(s.Left))
+		for i, n := range s.Left {
+			left[i] = silent{n}
+		}
+		q.test, err = expr.NewMembership(tupleOf(left), s.Types)
 	case rel.AnyOf, rel.AllOf, rel.RowEquals:
 		q.compare, err = newComparer(s.Op, s.Left, s.Types)
 	}
 	q.left, q.right = make([]expr.Value, len(s.Left)), make([]expr.Value, len(s.Out))
 	return q, err
 }
+
+// silent is an expression on the left side of a subquery: MySQL keeps its value, and a text that it keeps gives no warning if it is no number.
+type silent struct{ expr.Node }
+
+// Eval implements expr.Node.
+func (s silent) Eval(env *expr.Env) (expr.Value, error) {
+	v, err := s.Node.Eval(env)
+	return v.From(expr.Silent), err
+}
+
+// Constant implements expr.Constant.
+func (s silent) Constant() bool { return expr.IsConst(s.Node) }
 
 // tupleOf is a row of expressions, or the only one of them.
 func tupleOf(ns []expr.Node) expr.Node {
@@ -89,7 +105,7 @@ func (q *subquery) eval(env *expr.Env) (expr.Value, error) {
 		if err != nil {
 			return expr.Null, err
 		}
-		q.left[i] = v
+		q.left[i] = v.From(expr.Silent)
 	}
 	known := q.cache.begin()
 	if known {
@@ -122,7 +138,10 @@ func (q *subquery) run(env *expr.Env) (v expr.Value, err error) {
 	case rel.Scalar:
 		var found bool
 		if found, err = q.single(); found {
-			v = q.right[0]
+			if v = q.right[0]; v.Kind() == expr.KindEnum || v.Kind() == expr.KindSet {
+				v = expr.Text(v.RawText())
+			}
+			v = v.From(expr.Silent)
 		}
 	case rel.Exists:
 		var ok bool
@@ -236,7 +255,7 @@ func (q *subquery) evalOnce(env *expr.Env) (expr.Value, error) {
 			if err != nil {
 				return expr.Null, err
 			}
-			q.left[i] = v
+			q.left[i] = v.From(expr.Silent)
 		}
 	}
 	if !q.done {

@@ -3,6 +3,7 @@ package exec
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -321,6 +322,38 @@ func firstPeer(v *naive, ms []int, m int) int {
 	return m
 }
 
+// leavesIntegers reports whether a row's value plus or minus the offset of a RANGE frame is no integer of its type, which is MySQL's error 1690.
+func (v *naive) leavesIntegers() bool {
+	for _, f := range v.n.Funcs {
+		if f.Frame == nil || f.Frame.Rows || len(v.n.Order) != 1 {
+			continue
+		}
+		for _, e := range []rel.FrameBound{f.Frame.Start, f.Frame.End} {
+			if e.Value == nil || !e.Value.Type().IsInteger() {
+				continue
+			}
+			by, _ := e.Value.Eval(v.b.env)
+			off := by.RawInt()
+			if (e.Kind == rel.Preceding) != v.n.Order[0].Desc {
+				off = -off
+			}
+			for _, k := range v.keys {
+				switch x := k[0]; x.Kind() {
+				case expr.KindUint:
+					if off < 0 && x.RawUint() < uint64(-off) || off > 0 && x.RawUint() > math.MaxUint64-uint64(off) {
+						return true
+					}
+				case expr.KindInt:
+					if off < 0 && x.RawInt() < math.MinInt64-off || off > 0 && x.RawInt() > math.MaxInt64-off {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
 // TestWindowsAreWhatTheyAreDefinedToBe: W1, W2, and that the short ways of W4 give what the long ones do.
 func TestWindowsAreWhatTheyAreDefinedToBe(t *testing.T) {
 	property(t, 1000, func(t *testing.T, d drawer) {
@@ -379,6 +412,9 @@ func TestWindowsAreWhatTheyAreDefinedToBe(t *testing.T) {
 		}
 		b.env.Host = nil
 		got, err := b.run(n, n.Columns()...)
+		if e, is := err.(*expr.Error); is && e.Code == 1690 && v.leavesIntegers() {
+			return
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

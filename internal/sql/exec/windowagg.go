@@ -77,7 +77,7 @@ func (c *windowCall) aggregate(p *windowPart, out []expr.Value) error {
 // compared in another order than that of their type (ENUM and SET: as texts).
 func (c *windowCall) slidingExtreme() (o expr.Order, ok bool) {
 	f := c.fn.Agg
-	if f.Host != nil || f.Name != "min" && f.Name != "max" || c.frame.startsAtBeginning() {
+	if f.Name != "min" && f.Name != "max" || c.frame.startsAtBeginning() {
 		return o, false
 	}
 	t := f.Args[0].Type()

@@ -40,10 +40,6 @@ func newWindowCall(w *window, f *rel.WindowFunc) (*windowCall, error) {
 		return c, nil
 	}
 	c.args = f.Agg.Args
-	if f.Agg.Host != nil {
-		c.state = func() (rel.AggState, error) { return f.Agg.Host.New(w.x.env) }
-		return c, nil
-	}
 	m, err := aggregate.Prepare(f.Agg, w.x.env)
 	if err != nil {
 		return nil, err
@@ -56,6 +52,12 @@ func newWindowCall(w *window, f *rel.WindowFunc) (*windowCall, error) {
 func (c *windowCall) values(p *windowPart) ([]expr.Value, error) {
 	out := make([]expr.Value, p.size())
 	var err error
+	switch c.fn.Name {
+	case "lag", "lead", "ntile", "percent_rank", "cume_dist":
+		if err := c.frame.check(p); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case c.fn.Agg != nil:
 		err = c.aggregate(p, out)
@@ -74,6 +76,9 @@ func (c *windowCall) values(p *windowPart) ([]expr.Value, error) {
 	for i := range out {
 		if out[i], err = c.typed(out[i]); err != nil {
 			return nil, err
+		}
+		if c.fn.Agg != nil {
+			out[i] = out[i].From(expr.Calculated)
 		}
 		if err := c.w.held.take(c.w.x.mem.extra(&out[i])); err != nil {
 			return nil, err

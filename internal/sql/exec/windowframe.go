@@ -25,7 +25,7 @@ type frameEnd struct {
 	n    *rel.FrameBound
 	off  int64      // ROWS: how many
 	by   expr.Value // RANGE over numbers: how far
-	// RANGE over dates and times: the value of the row in its register, plus and minus the interval.
+	// RANGE over dates and times, or over integers by an integer: the value of the row in its register, plus and minus the offset.
 	value       *register
 	plus, minus expr.Node
 }
@@ -39,22 +39,63 @@ func newFramer(w *window, f *rel.WindowFunc) (*framer, error) {
 	out.start = frameEnd{kind: f.Frame.Start.Kind, n: &f.Frame.Start}
 	out.end = frameEnd{kind: f.Frame.End.Kind, n: &f.Frame.End}
 	for _, e := range []*frameEnd{&out.start, &out.end} {
-		if e.n.Unit == "" || e.n.Value == nil {
+		if e.n.Value == nil || out.rows {
 			continue
 		}
 		if len(w.n.Order) != 1 {
 			return nil, errFrameOrder
 		}
-		e.value = &register{t: w.n.Order[0].Expr.Type()}
+		value := &register{t: w.n.Order[0].Expr.Type()}
+		plus, minus, of := "date_add", "date_sub", [2]string{f.Text, f.Text}
+		if e.n.Unit == "" {
+			if !value.t.IsInteger() || !e.n.Value.Type().IsInteger() {
+				continue
+			}
+			by, err := e.n.Value.Eval(w.x.env)
+			if err != nil {
+				return nil, err
+			}
+			text, err := expr.ToText(w.x.env, by)
+			if err != nil {
+				return nil, err
+			}
+			plus, minus, of = "+", "-", [2]string{"(<cache>(" + f.Frame.Key + ") + " + text + ")", "(<cache>(" + f.Frame.Key + ") - " + text + ")"}
+		}
+		e.value = value
 		var err error
-		if e.plus, err = expr.Build("date_add", f.Text, e.n.Unit, e.value, e.n.Value); err != nil {
+		if e.plus, err = buildSum(plus, of[0], e); err != nil {
 			return nil, err
 		}
-		if e.minus, err = expr.Build("date_sub", f.Text, e.n.Unit, e.value, e.n.Value); err != nil {
+		if e.minus, err = buildSum(minus, of[1], e); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// buildSum makes the sum of the value of a row and the offset of an end.
+func buildSum(operation, text string, e *frameEnd) (expr.Node, error) {
+	if e.n.Unit == "" {
+		return expr.Build(operation, text, nil, e.value, e.n.Value)
+	}
+	return expr.Build(operation, text, e.n.Unit, e.value, e.n.Value)
+}
+
+// check finds the frame of each row of a partition, for functions that do not read it: MySQL's error 1690 if the value of a row plus or minus
+// the offset is none of its type.
+func (f *framer) check(p *windowPart) error {
+	if f.start.value == nil && f.end.value == nil {
+		return nil
+	}
+	if err := f.begin(p); err != nil {
+		return err
+	}
+	for i := range p.size() {
+		if _, _, err := f.of(i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // startsAtBeginning reports whether all frames begin with the partition.
@@ -85,7 +126,7 @@ func (f *framer) begin(p *windowPart) error {
 			if len(f.w.n.Order) != 1 {
 				return errFrameOrder
 			}
-			if e.by = v; e.value == nil && negative(v) {
+			if e.by = v; e.n.Unit == "" && negative(v) {
 				return errFrameNegative
 			}
 			continue
@@ -214,6 +255,10 @@ func (f *framer) limit(v expr.Value, e *frameEnd, plus bool) (expr.Value, bool, 
 		if plus {
 			sum = e.plus
 		}
+		if e.n.Unit == "" {
+			out, err := sum.Eval(f.w.x.env)
+			return out, true, err
+		}
 		quiet := *f.w.x.env // a date beyond the last one is no fault of the statement
 		quiet.Warn, quiet.Change = nil, false
 		out, err := sum.Eval(&quiet)
@@ -229,15 +274,6 @@ func (f *framer) limit(v expr.Value, e *frameEnd, plus bool) (expr.Value, bool, 
 			b = -b
 		}
 		return expr.Float(a + b), !math.IsInf(a+b, 0), err
-	}
-	if v.Kind() == expr.KindInt && e.by.Kind() == expr.KindInt {
-		a, b := v.RawInt(), e.by.RawInt()
-		if !plus {
-			b = -b
-		}
-		if s := a + b; (s > a) == (b > 0) {
-			return expr.Int(s), true, nil
-		}
 	}
 	a, err := expr.ToDecimal(f.w.x.env, v)
 	if err != nil {

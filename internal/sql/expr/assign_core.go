@@ -20,9 +20,6 @@ type Target struct {
 // assignTemporal converts to DATE, DATETIME, TIMESTAMP and TIME. The file that knows those sets it.
 var assignTemporal func(env *Env, v Value, to *Target) (Value, error)
 
-// JSONAssign is a value, not NULL, as a document for a JSON column. A host that has documents sets it.
-var JSONAssign func(env *Env, v Value, to *Target) (Value, error)
-
 // Assignable reports whether Assign converts to a type.
 func Assignable(t Type) bool {
 	switch t.Name {
@@ -30,8 +27,6 @@ func Assignable(t Type) bool {
 		return false
 	case DateType, DatetimeType, TimestampType, TimeType:
 		return assignTemporal != nil
-	case JSONType:
-		return JSONAssign != nil
 	}
 	return true
 }
@@ -65,9 +60,7 @@ func Assign(env *Env, v Value, to *Target) (Value, error) {
 			return assignTemporal(env, v, to)
 		}
 	case JSONType:
-		if JSONAssign != nil {
-			return JSONAssign(env, v, to)
-		}
+		return assignDocument(v, to)
 	case OtherType:
 		if v.Kind() == KindOther {
 			return v, nil

@@ -18,9 +18,6 @@ func init() {
 // castTemporal makes the cast to DATE, DATETIME, TIME and YEAR. The file that knows those sets it.
 var castTemporal func(c *Call, to Type) error
 
-// JSONCast is a value, not NULL, as a JSON document: CAST(x AS JSON). A host that has documents sets it.
-var JSONCast func(env *Env, v Value) (Value, error)
-
 func resolveCast(c *Call) error {
 	to, ok := c.Extra.(Type)
 	if !ok {
@@ -57,12 +54,7 @@ func resolveCast(c *Call) error {
 		resolveCastBytes(c, to)
 	case JSONType:
 		c.T = TJSON
-		c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
-			if JSONCast == nil {
-				return Null, Errorf(1235, "42000", "JSON is not supported here")
-			}
-			return JSONCast(env, v)
-		})
+		c.Fn = strict1(castDocument)
 	default:
 		if castTemporal == nil {
 			return Errorf(1235, "42000", "This version of Longitude doesn't yet support '%s'", c.Text)
@@ -75,7 +67,7 @@ func resolveCast(c *Call) error {
 // castInt makes CAST AS SIGNED and UNSIGNED: the bits of a BIGINT stay, so CAST(-1 AS UNSIGNED) is 18446744073709551615.
 func castInt(unsigned bool) func(*Env, *Call, Value) (Value, error) {
 	return func(env *Env, _ *Call, v Value) (Value, error) {
-		n, _, err := ToInt(env, v)
+		n, _, err := ToInt(env, v.From(Calculated)) // it warns of every text
 		if v.Kind() == KindDecimal && !unsigned {
 			// a decimal beyond the signed range is cut there; only the target BIGINT UNSIGNED has room for it
 			i, over := number.ToInt64(v.RawDecimal())
@@ -155,6 +147,7 @@ func resolveCastBytes(c *Call, to Type) {
 		}
 	}
 	c.T = TBytes(known)
+	c.T.Coerc = Implicit
 	c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
 		s, err := ToText(env, v)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"github.com/longitude-db/longitude/internal/sql/number"
+	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
 // Truth is a value in the context of a condition: known is false for NULL.
@@ -44,6 +45,10 @@ func ToFloat(env *Env, v Value) (float64, error) {
 	case KindDecimal:
 		return number.ToFloat64(v.RawDecimal()), nil
 	case KindText, KindBytes:
+		if v.source() == Silent {
+			f, _ := number.ParseDouble(v.s)
+			return f, nil
+		}
 		return textToFloat(env, v.s), nil
 	case KindDate, KindDatetime, KindTime:
 		d, err := ToDecimal(env, v)
@@ -69,11 +74,11 @@ func ToDecimal(env *Env, v Value) (*apd.Decimal, error) {
 	case KindFloat:
 		return floatToDecimal(env, v.RawFloat()), nil
 	case KindText, KindBytes:
-		return textToDecimal(env, v.s), nil
+		return textToDecimal(env, v.s, v.source()), nil
 	case KindDate, KindDatetime, KindTime:
 		return temporalToDecimal(v), nil
 	case KindJSON:
-		return jsonToDecimal(env, v)
+		return jsonNumber(env, v, "DECIMAL")
 	}
 	return nil, Errorf(1210, "HY000", "Incorrect arguments: a value that is no number")
 }
@@ -88,24 +93,23 @@ func ToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 	case KindUint, KindBit, KindEnum, KindSet:
 		return int64(v.n), true, nil
 	case KindFloat:
-		n, unsigned = floatToInt(env, v.RawFloat())
-		return n, unsigned, nil
+		n, err = floatToInt(env, v)
+		return n, false, err
 	case KindDecimal:
 		n, unsigned = decimalToInt(env, v.RawDecimal())
 		return n, unsigned, nil
 	case KindText, KindBytes:
+		if v.source() == Silent {
+			i, _ := number.ParseInteger(v.s)
+			return int64(i.Bits), i.Unsigned, nil
+		}
 		n, unsigned = textToInt(env, v.s)
 		return n, unsigned, nil
 	case KindDate, KindDatetime, KindTime:
-		n, unsigned = decimalToInt(env, temporalToDecimal(v))
+		n, unsigned = decimalToInt(env, temporalToDecimal(toSeconds(v)))
 		return n, unsigned, nil
 	case KindJSON:
-		d, err := jsonToDecimal(env, v)
-		if err != nil {
-			return 0, false, err
-		}
-		n, unsigned = decimalToInt(env, d)
-		return n, unsigned, nil
+		return jsonToInt(env, v)
 	}
 	return 0, false, Errorf(1210, "HY000", "Incorrect arguments: a value that is no number")
 }
@@ -116,6 +120,9 @@ func ToText(env *Env, v Value) (string, error) {
 	case KindInt:
 		return strconv.FormatInt(int64(v.n), 10), nil
 	case KindUint:
+		if v.IsYear() {
+			return string(temporal.AppendYear(nil, int(v.n))), nil
+		}
 		return strconv.FormatUint(v.n, 10), nil
 	case KindFloat:
 		return floatToText(v), nil
@@ -126,7 +133,7 @@ func ToText(env *Env, v Value) (string, error) {
 	case KindDate, KindDatetime, KindTime:
 		return temporalToText(v), nil
 	case KindJSON:
-		return jsonToText(env, v)
+		return jsonToText(v)
 	}
 	return "", Errorf(1210, "HY000", "Incorrect arguments: a value that is no text")
 }

@@ -1,6 +1,9 @@
 package expr
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // class is how values are compared with each other. MySQL chooses it from the types, not from the values (manual, Type
 // Conversion in Expression Evaluation).
@@ -27,14 +30,40 @@ type comparison struct {
 	collation uint16
 }
 
+// asTexts are the operations that compare documents by their texts, not as documents.
+var asTexts = map[string]bool{"between": true, "not between": true, "greatest": true, "least": true, "case": true, "field": true}
+
+// operands are expressions as they are compared: truth values among documents are true and false, binary strings among texts are texts.
+func operands(class class, nodes ...Node) []Node {
+	if class == asText {
+		out := slices.Clone(nodes)
+		for i, n := range out {
+			out[i] = inCharacters(DefaultCollation, n)
+		}
+		return out
+	}
+	if class != asJSON || !slices.ContainsFunc(nodes, IsTruth) {
+		return nodes
+	}
+	out := slices.Clone(nodes)
+	for i, n := range out {
+		if IsTruth(n) {
+			out[i] = &Call{Name: "cast", Args: []Node{n}, T: TJSON, Fn: strict1(castDocument)}
+		}
+	}
+	return out
+}
+
 // compareAs finds how expressions are compared with each other. operation is named by the error that two collations of the
 // same rank give (1267).
 func compareAs(operation string, nodes ...Node) (comparison, error) {
-	var json, date, clock, text, number, float, decimal, integer bool
+	var json, date, clock, text, number, float, decimal, integer, year bool
 	for _, n := range nodes {
 		t := n.Type()
 		switch {
 		case t.Name == NullType:
+		case t.Kind() == KindJSON && asTexts[operation]:
+			text = true
 		case t.Kind() == KindJSON:
 			json = true
 		case t.HasDate():
@@ -47,9 +76,14 @@ func compareAs(operation string, nodes ...Node) (comparison, error) {
 			number, float = true, true
 		case t.Kind() == KindDecimal:
 			number, decimal = true, true
+		case t.Name == YearType && isLeaf(n):
+			year = true
 		default:
 			number, integer = true, true
 		}
+	}
+	if year && (!date || number) { // beside dates alone a YEAR column is the first day of the year
+		number, integer = true, true
 	}
 	switch {
 	case json:

@@ -1,6 +1,11 @@
 package expr
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/longitude-db/longitude/internal/sql/collation"
+)
 
 // IF, IFNULL, NULLIF, COALESCE and CASE, and the type that several expressions have together.
 
@@ -11,6 +16,7 @@ func init() {
 		&Func{Name: "coalesce", Min: 1, Max: -1, Resolve: resolveCoalesce},
 		&Func{Name: "nullif", Min: 2, Max: 2, Resolve: resolveNullif},
 		&Func{Name: "as", Min: 1, Max: 1, Resolve: resolveAs},
+		&Func{Name: "silent", Min: 1, Max: 1, Resolve: resolveSilent},
 		&Func{Name: "store as", Min: 1, Max: 1, Resolve: resolveAssign},
 		&Func{Name: "case", Min: 2, Max: -1, Resolve: resolveCase},
 	)
@@ -21,6 +27,7 @@ func Union(operation string, ts ...Type) (Type, error) {
 	var known []Type
 	for _, t := range ts {
 		if t.Name != NullType {
+			t.Truth = false
 			known = append(known, t)
 		}
 	}
@@ -31,7 +38,7 @@ func Union(operation string, ts ...Type) (Type, error) {
 	for _, t := range known[1:] {
 		same = same && t.Name == known[0].Name && t.Unsigned == known[0].Unsigned
 	}
-	var date, clock, number, float, decimal, json, text, other, binary, signed, unsigned bool
+	var date, clock, number, float, decimal, json, text, other, signed, unsigned bool
 	length, whole, scale, fsp := 0, 0, 0, 0
 	for _, t := range known {
 		if t.Length < 0 || length < 0 {
@@ -52,7 +59,6 @@ func Union(operation string, ts ...Type) (Type, error) {
 			other = true
 		case t.IsString():
 			text = true
-			binary = binary || t.Kind() == KindBytes
 		case t.IsNumber():
 			number = true
 			float = float || t.Kind() == KindFloat
@@ -90,23 +96,41 @@ func Union(operation string, ts ...Type) (Type, error) {
 	case same && len(known) == 1 && known[0].IsString():
 		return known[0], nil
 	}
-	if binary {
-		return TBytes(textLength(known)), nil
-	}
-	var texts []Type
-	for _, t := range known {
-		if t.IsString() {
-			texts = append(texts, t)
-		}
-	}
-	if len(texts) == 0 {
-		return TText(textLength(known), DefaultCollation, Coercible), nil
+	long := false
+	texts := make([]Type, len(known))
+	for i, t := range known {
+		long = long || t.Name == Blob
+		texts[i] = asTextType(t)
 	}
 	coll, coerc, err := aggregate(operation, texts...)
 	if err != nil {
-		return Type{}, err
+		return Type{}, mixOfAll(operation, ts, err)
 	}
-	return TText(textLength(known), coll, coerc), nil
+	if coerc == Numeric || coerc == Ignorable {
+		coll, coerc = DefaultCollation, Coercible
+	}
+	t := stringType(textLength(known), coll, coerc)
+	if long && t.Name == Varbinary {
+		t.Name = Blob
+	}
+	return t, nil
+}
+
+// mixOfAll makes err, that the texts among expressions have no collation together, name all of the expressions.
+func mixOfAll(operation string, ts []Type, err error) error {
+	const latin1 = 8 // the collation that MySQL says numbers have
+	mixed := &collation.IllegalMixError{Operation: operation}
+	for _, t := range ts {
+		if t = asTextType(t); t.Coerc == Numeric {
+			t.Collation = latin1
+		}
+		order, unknown := collation.ByID(t.Collation)
+		if unknown != nil {
+			return err
+		}
+		mixed.Parts = append(mixed.Parts, collation.Typed{Collation: order, Coercibility: collation.Coercibility(t.Coerc)})
+	}
+	return mixError(mixed)
 }
 
 func sameScale(ts []Type) bool {
@@ -227,6 +251,9 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 			return Decimal(rescale(d, t.Scale)), nil
 		case KindText:
 			s, err := ToText(env, v)
+			if err == nil && (v.kind == KindBytes || v.kind == KindBit) {
+				err = validText(s)
+			}
 			return Text(s), err
 		case KindBytes:
 			s, err := ToText(env, v)
@@ -248,6 +275,21 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 	}
 }
 
+// convertBranch is convertTo for IF and CASE, which keep the digits that a decimal has: IF(1, 1, 1.5) is 1, where COALESCE(1, 1.5) is 1.0.
+func convertBranch(t Type) func(*Env, Value) (Value, error) {
+	conv := convertTo(t)
+	if t.Kind() != KindDecimal {
+		return conv
+	}
+	return func(env *Env, v Value) (Value, error) {
+		if v.IsNull() || v.kind == KindDecimal {
+			return v, nil
+		}
+		d, err := ToDecimal(env, v)
+		return Decimal(d), err
+	}
+}
+
 // branchTruth is the condition of IF and CASE WHEN: of a JSON document its number decides, false and null being 0; elsewhere a document is
 // compared with the document 0.
 func branchTruth(env *Env, n Node) (is, known bool, err error) {
@@ -266,7 +308,7 @@ func resolveIf(c *Call) (err error) {
 	if c.T, err = Union("if", c.ArgType(1), c.ArgType(2)); err != nil {
 		return err
 	}
-	conv := convertTo(c.T)
+	conv := convertBranch(c.T)
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		is, _, err := branchTruth(env, c.Args[0])
 		if err != nil {
@@ -305,7 +347,8 @@ func resolveCoalesce(c *Call) (err error) {
 				return Null, err
 			}
 			if !v.IsNull() {
-				return conv(env, v)
+				v, err = conv(env, v)
+				return v.From(Silent), err
 			}
 		}
 		return Null, nil
@@ -321,6 +364,7 @@ func resolveNullif(c *Call) error {
 		return err
 	}
 	c.T = c.ArgType(0)
+	c.T.Truth = false
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		is, err := e.eval(env)
 		if err != nil || is == yes {
@@ -376,7 +420,7 @@ func resolveCase(c *Call) error {
 	if c.T, err = Union("case", results...); err != nil {
 		return err
 	}
-	conv := convertTo(c.T)
+	conv := convertBranch(c.T)
 	c.Fn = func(env *Env, _ *Call) (Value, error) {
 		then := other
 		for i, test := range tests {
@@ -406,8 +450,12 @@ func resolveCase(c *Call) error {
 func resolveAs(c *Call) error {
 	c.T = c.Extra.(Type)
 	conv := convertTo(c.T)
+	bit := c.ArgType(0).Kind() == KindBit && c.T.IsString()
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		v, err := c.Args[0].Eval(env)
+		if bit && v.kind == KindBit { // UNION makes a text of the number
+			v = Uint(v.n)
+		}
 		if err == nil {
 			v, err = conv(env, v)
 		}
@@ -424,6 +472,16 @@ func resolveAs(c *Call) error {
 			return Bytes(v.s + strings.Repeat("\x00", c.T.Length-len(v.s))), nil
 		}
 		return v, nil
+	}
+	return nil
+}
+
+// resolveSilent makes a text give no warning if it is made a number: that of another table by which MySQL looks up a key.
+func resolveSilent(c *Call) error {
+	c.T = c.ArgType(0)
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		v, err := c.Args[0].Eval(env)
+		return v.From(Silent), err
 	}
 	return nil
 }
@@ -446,13 +504,14 @@ func resolveAssign(c *Call) error {
 		if err != nil || v.IsNull() {
 			return Null, err
 		}
+		if copied && v.kind == KindText && target.Type.Kind() == KindText && target.Type.Length >= 0 &&
+			utf8.RuneCountInString(v.s) > target.Type.Length { // spaces at the end too
+			return Null, Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
+		}
 		storing := *env
 		storing.Change, storing.Ignore, storing.failed = true, false, nil
 		if v, err = Assign(&storing, v, &target); err == nil {
 			err = storing.Failed()
-		}
-		if failed, is := err.(*Error); is && copied && target.Type.Kind() == KindText && failed.Code == 1406 {
-			err = Errorf(1265, "01000", "Data truncated for column '%s' at row %d", target.Name, target.Row)
 		}
 		return v, err
 	}

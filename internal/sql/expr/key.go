@@ -3,7 +3,6 @@ package expr
 import (
 	"encoding/binary"
 	"math"
-	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -90,8 +89,11 @@ func (k *Keys) Append(dst []byte, env *Env, column int, v Value) ([]byte, error)
 	case KindBytes, KindBit:
 		return appendText(dst, v.s), nil
 	case KindJSON:
-		s, err := jsonKey(env, v)
-		return appendText(dst, s), err
+		d, err := v.Document()
+		if err != nil {
+			return dst, err
+		}
+		return appendText(dst, d.Key()), nil
 	}
 	return dst, Errorf(1235, "42000", "This version of Longitude doesn't yet group values of this type")
 }
@@ -136,46 +138,4 @@ func appendDecimal(dst []byte, d *apd.Decimal) []byte {
 	}
 	dst = binary.BigEndian.AppendUint64(append(dst, sign, 0), n)
 	return binary.BigEndian.AppendUint32(dst, uint32(e))
-}
-
-// jsonKey is a document's text in which each number is written in one way, since 1 and 1.0 are equal documents.
-func jsonKey(env *Env, v Value) (string, error) {
-	s, err := jsonToText(env, v)
-	if err != nil || !strings.ContainsAny(s, ".eE") { // whole numbers are written in one way only
-		return s, err
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		from := i
-		switch c := s[i]; {
-		case c == '"':
-			for i++; i < len(s) && s[i] != '"'; i++ {
-				if s[i] == '\\' {
-					i++
-				}
-			}
-			i = min(i+1, len(s))
-			b.WriteString(s[from:i])
-		case c == '-' || c >= '0' && c <= '9':
-			for i < len(s) && strings.IndexByte("+-.0123456789eE", s[i]) >= 0 {
-				i++
-			}
-			d, _, err := apd.NewFromString(s[from:i])
-			if err != nil {
-				b.WriteString(s[from:i])
-				continue
-			}
-			var r apd.Decimal
-			r.Reduce(d)
-			if r.IsZero() {
-				b.WriteByte('0')
-				continue
-			}
-			b.WriteString(r.Text('f'))
-		default:
-			b.WriteByte(c)
-			i++
-		}
-	}
-	return b.String(), nil
 }

@@ -27,8 +27,8 @@ func init() {
 		digest("sha", 40, sha),
 		digest("sha1", 40, sha),
 		&Func{Name: "sha2", Min: 2, Max: 2, Resolve: resolveTyped(ascii(128), evalSHA2)},
-		&Func{Name: "compress", Min: 1, Max: 1, Resolve: resolveTyped(TLongBlob, oneOfBytes(evalCompress))},
-		&Func{Name: "uncompress", Min: 1, Max: 1, Resolve: resolveTyped(TLongBlob, one(evalUncompress))},
+		&Func{Name: "compress", Min: 1, Max: 1, Resolve: resolveTyped(TBytes(1<<32-1), oneOfBytes(evalCompress))},
+		&Func{Name: "uncompress", Min: 1, Max: 1, Resolve: resolveTyped(TBytes(1<<32-1), one(evalUncompress))},
 		&Func{Name: "uncompressed_length", Min: 1, Max: 1, Resolve: resolveTyped(TInt, one(evalUncompressedLength))},
 		&Func{Name: "random_bytes", Min: 1, Max: 1, Resolve: func(c *Call) error {
 			c.T, c.Fn, c.Volatile = TBytes(1024), evalRandomBytes, true

@@ -66,6 +66,8 @@ type Type struct {
 	// Scale is the digits after the point of a decimal or of the seconds; NotFixed for floats without.
 	Scale    int
 	Elements []string // ENUM, SET
+	// Truth is true for what comparisons and logic give: as JSON it is true or false, not 1 or 0.
+	Truth bool
 }
 
 // Kind is how values of the type are held.
@@ -176,7 +178,7 @@ func (t Type) Digits() (precision, scale int) {
 
 // Types that operators and functions give.
 var (
-	TBool     = Type{Name: BigInt, Length: 1, Collation: BinaryCollation, Coerc: Numeric}
+	TBool     = Type{Name: BigInt, Length: 1, Collation: BinaryCollation, Coerc: Numeric, Truth: true}
 	TInt      = Type{Name: BigInt, Length: 20, Collation: BinaryCollation, Coerc: Numeric}
 	TUint     = Type{Name: BigInt, Unsigned: true, Length: 20, Collation: BinaryCollation, Coerc: Numeric}
 	TFloat    = Type{Name: DoubleType, Length: 23, Scale: NotFixed, Collation: BinaryCollation, Coerc: Numeric}
@@ -211,11 +213,11 @@ func TText(length int, collation uint16, c Coercibility) Type {
 	return Type{Name: name, Length: length, Collation: collation, Coerc: c}
 }
 
-// TBytes is a binary string of at most length bytes (-1: not known).
+// TBytes is a binary string of at most length bytes (-1: not known), as a function gives it.
 func TBytes(length int) Type {
 	name := Varbinary
 	if length < 0 || length > 65535 {
 		name = Blob
 	}
-	return Type{Name: name, Length: length, Collation: BinaryCollation, Coerc: Implicit}
+	return Type{Name: name, Length: length, Collation: BinaryCollation, Coerc: Coercible}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/cockroachdb/apd/v3"
+
+	"github.com/longitude-db/longitude/internal/sql/document"
 )
 
 // Kind says how a value is held and in which way it is compared and calculated with. Several SQL types share one.
@@ -23,17 +25,17 @@ const (
 	KindTime          // TIME, packed
 	KindEnum          // ENUM: a text in text context, its number in numeric context
 	KindSet           // SET: likewise
-	KindJSON          // a JSON document, held as the host holds it
+	KindJSON          // a JSON document
 	KindOther         // what only the host understands: geometries, vectors
 )
 
 // Value is an SQL value. The zero Value is NULL. Values are immutable (X1).
 type Value struct {
 	kind  Kind
-	scale uint8  // KindDate..KindTime: digits of the fraction; KindFloat: 4 if it was a FLOAT, of single precision
+	scale uint8  // KindDate..KindTime: digits of the fraction; KindFloat: 4 if it was a FLOAT, of single precision; texts: the TextSource
 	n     uint64 // integers, the bits of floats, packed dates and times, the numbers of bits, enums and sets
-	s     string // text, bytes; of bits, enums and sets what they are as text
-	x     any    // *apd.Decimal, JSON, other
+	s     string // text, bytes; of bits, enums and sets what they are as text; of a document that has not been read its text
+	x     any    // *apd.Decimal, *document.Doc, other
 }
 
 // Null is the SQL NULL.
@@ -50,6 +52,16 @@ func Int(n int64) Value { return Value{kind: KindInt, n: uint64(n)} }
 
 // Uint is an unsigned integer.
 func Uint(n uint64) Value { return Value{kind: KindUint, n: n} }
+
+// ofColumn marks a KindUint that a column of type YEAR holds.
+const ofColumn = 1
+
+// Year is the value of a YEAR column: it is written with four digits, and is the first day of the year where a date is wanted. What a function
+// gives as a YEAR is a number (Uint).
+func Year(n uint64) Value { return Value{kind: KindUint, n: n, scale: ofColumn} }
+
+// IsYear reports whether it is the value of a YEAR column.
+func (v Value) IsYear() bool { return v.kind == KindUint && v.scale == ofColumn }
 
 // Bool is 1 or 0.
 func Bool(b bool) Value {
@@ -76,6 +88,34 @@ func Text(s string) Value { return Value{kind: KindText, s: s} }
 // Bytes is a binary string.
 func Bytes(s string) Value { return Value{kind: KindBytes, s: s} }
 
+// TextSource says where a text comes from: MySQL warns accordingly when the text is made a number.
+type TextSource uint8
+
+// Sources of texts. As a DOUBLE or an integer a silent text gives no warning (1292) about what is no number. As a decimal a calculated or silent
+// text that does not begin with a number gives 1366, a written one 1292 if any of it is no number, and a stored one both.
+const (
+	Calculated TextSource = iota // a function's result
+	Silent                       // of a TEXT or BLOB column, of COALESCE, GREATEST, MAX and some others, of a subquery
+	Written                      // a literal
+	Stored                       // of a CHAR, VARCHAR, BINARY or VARBINARY column
+)
+
+// From is a text or binary string with where it comes from; other values stay as they are.
+func (v Value) From(s TextSource) Value {
+	if v.kind == KindText || v.kind == KindBytes {
+		v.scale = uint8(s)
+	}
+	return v
+}
+
+// source is where a text comes from.
+func (v Value) source() TextSource {
+	if v.kind == KindText || v.kind == KindBytes {
+		return TextSource(v.scale)
+	}
+	return Calculated
+}
+
 // Bit is a bit value or a hexadecimal or bit literal: s big endian, n its number (the lowest 64 bits).
 func Bit(s string, n uint64) Value { return Value{kind: KindBit, s: s, n: n} }
 
@@ -89,8 +129,31 @@ func Set(bits uint64, s string) Value { return Value{kind: KindSet, n: bits, s: 
 // its fraction.
 func Packed(k Kind, n int64, fsp int) Value { return Value{kind: k, n: uint64(n), scale: uint8(fsp)} }
 
-// JSON is a document as the host holds it.
-func JSON(doc any) Value { return Value{kind: KindJSON, x: doc} }
+// JSON is a document.
+func JSON(doc *document.Doc) Value { return Value{kind: KindJSON, x: doc} }
+
+// StoredJSON is a document of which only the text is known, as Doc.Text writes it. It is read when it is needed.
+func StoredJSON(text string) Value { return Value{kind: KindJSON, s: text} }
+
+// Document is the document of a KindJSON; an error if it was stored as a text that is none.
+func (v Value) Document() (*document.Doc, error) {
+	if d, ok := v.x.(*document.Doc); ok {
+		return d, nil
+	}
+	d, err := document.Parse(v.s)
+	if err != nil {
+		return nil, Errorf(3140, "22032", "Invalid JSON text: %q in a stored document.", err)
+	}
+	return d, nil
+}
+
+// DocumentSize is about how many bytes of memory a KindJSON takes.
+func (v Value) DocumentSize() int {
+	if d, ok := v.x.(*document.Doc); ok {
+		return d.Size()
+	}
+	return 24 + len(v.s)
+}
 
 // Other is a value that only the host understands.
 func Other(x any) Value { return Value{kind: KindOther, x: x} }
@@ -122,5 +185,5 @@ func (v Value) RawText() string { return v.s }
 // Fsp is how many digits the fraction of a date or time has.
 func (v Value) Fsp() int { return int(v.scale) }
 
-// Raw is what JSON and Other hold.
+// Raw is what Other holds.
 func (v Value) Raw() any { return v.x }

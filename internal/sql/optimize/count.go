@@ -139,9 +139,6 @@ const (
 )
 
 func (z *optimizer) weightOf(a *rel.Agg, left rel.Cols, s *rel.Scan, by *rel.Col) (countWeight, bool) {
-	if a.Host != nil {
-		return once, false
-	}
 	inLeft := within(reads(a.Args...), left)
 	switch a.Name {
 	case "count":

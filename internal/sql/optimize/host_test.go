@@ -30,10 +30,7 @@ func (h *host) Settings() bind.Settings {
 	return bind.Settings{Env: h.env, OnlyFullGroupBy: true, Arith: expr.ArithForm{DivPrecision: 4}, MaxRecursion: 1000}
 }
 func (h *host) Function(string, string, []expr.Node) (expr.Node, error) { return nil, nil }
-func (h *host) Aggregate(string, []expr.Node) (rel.HostAggregate, expr.Type, error) {
-	return nil, expr.Type{}, nil
-}
-func (h *host) UserVariable(name string) (expr.Node, error) { return &variable{name}, nil }
+func (h *host) UserVariable(name string) (expr.Node, error)             { return &variable{name}, nil }
 func (h *host) SystemVariable(_, name string) (expr.Node, error) {
 	return &variable{"@" + name}, nil
 }

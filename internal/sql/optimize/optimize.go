@@ -7,13 +7,13 @@ import (
 
 // Options switches rules off, for tests and for finding out which rule is wrong. The zero Options has all rules.
 type Options struct {
-	NoSimplify, NoInline, NoPush, NoOuter, NoTransitive, NoSemi, NoOrder, NoPrune, NoAccess, NoJoinMethods, NoSort, NoLimit, NoDistinct, NoCount bool
+	NoSimplify, NoInline, NoPush, NoOuter, NoTransitive, NoSemi, NoOrder, NoPrune, NoAccess, NoJoinMethods, NoSort, NoLimit, NoDistinct, NoCount, NoGenerated bool
 }
 
 // Optimize changes the plans of a query in place: that of the query, of the subqueries in its expressions and of its common table
-// expressions. env evaluates constants. An error is one that building an expression anew gave, which is a fault of this package.
+// expressions. env evaluates constants: it warns of them, and an error is that of a constant condition.
 func Optimize(q *rel.Query, env *expr.Env, o Options) error {
-	z := &optimizer{meta: q.Meta, env: env, o: o, done: map[any]bool{}, scans: map[*rel.Shared]int{}}
+	z := &optimizer{meta: q.Meta, env: env, o: o, done: map[any]bool{}, scans: map[*rel.Shared]int{}, rollups: map[*rel.Group]*rel.Project{}}
 	var out []rel.ColID
 	for _, c := range q.Out {
 		out = append(out, c.Col)
@@ -24,7 +24,7 @@ func Optimize(q *rel.Query, env *expr.Env, o Options) error {
 		}
 	})
 	q.Root = z.plan(q.Root, out, all)
-	return nil
+	return z.failed
 }
 
 // optimizer is the work on one query.
@@ -38,6 +38,10 @@ type optimizer struct {
 	scans map[*rel.Shared]int
 	// depth is how many subqueries in expressions are around the plan that is being optimized.
 	depth int
+	// rollups are the operators that calculate the keys of groupings WITH ROLLUP.
+	rollups map[*rel.Group]*rel.Project
+	// failed is what evaluating a constant failed with first.
+	failed error
 }
 
 // plan optimizes one plan, of which the columns out are wanted, and so many rows.
@@ -49,6 +53,9 @@ func (z *optimizer) plan(n rel.Node, out []rel.ColID, rows float64) rel.Node {
 		n = z.inline(n)
 	}
 	n = z.pushAll(n)
+	if !z.o.NoSimplify && !z.o.NoPush { // what was an outer join may have no rows now
+		n = z.reduce(n)
+	}
 	if !z.o.NoSemi {
 		if changed := z.semiJoins(&n); changed {
 			n = z.pushAll(n)
@@ -56,6 +63,9 @@ func (z *optimizer) plan(n rel.Node, out []rel.ColID, rows float64) rel.Node {
 	}
 	if !z.o.NoDistinct {
 		n = z.dropDistinct(n)
+	}
+	if !z.o.NoGenerated {
+		z.readGenerated(n)
 	}
 	if !z.o.NoOrder {
 		n = z.orderJoins(n)

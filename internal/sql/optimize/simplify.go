@@ -11,15 +11,27 @@ import (
 // becomes one without rows.
 //
 // A condition of WHERE or ON lets a row pass iff it is true, so AND is the same as the list of its parts, and NULL the same as FALSE.
-// A constant that fails or warns is left as it is: it does so when, and only if, a row reaches it (O2).
+// A constant that fails or warns is left as it is unless it is a condition or what a column is compared with (constants.go): it does so when, and
+// only if, a row reaches it (O2).
 
 func (z *optimizer) simplify(n rel.Node) rel.Node {
-	keys := map[*rel.Group]*rel.Project{}
 	visit(n, func(n rel.Node) {
 		if g, ok := n.(*rel.Group); ok && g.Rollup {
-			keys[g], _ = g.Child.(*rel.Project)
+			if p, ok := g.Child.(*rel.Project); ok {
+				z.rollups[g] = p
+			}
 		}
 	})
+	n = z.reduce(z.decide(n))
+	if z.compareConstants(n) {
+		n = z.reduce(n)
+	}
+	z.lookedUp(n)
+	return n
+}
+
+// reduce folds constants, and drops what their values decide.
+func (z *optimizer) reduce(n rel.Node) rel.Node {
 	return bottomUp(n, func(n rel.Node) rel.Node {
 		rel.EachExpr(n, func(slot *expr.Node) { *slot = z.fold(*slot) })
 		switch n := n.(type) {
@@ -51,11 +63,15 @@ func (z *optimizer) simplify(n rel.Node) rel.Node {
 				return n.Left
 			}
 			n.On, n.Right = nil, empty(n.Right)
+		case *rel.SetOp:
+			if n.Kind != rel.Union && isEmpty(n.Left) || n.Kind == rel.Intersect && isEmpty(n.Right) {
+				return empty(n)
+			}
 		case *rel.Group:
 			switch {
 			case !isEmpty(n.Child) || n.Scalar:
 			case n.Rollup:
-				return totalOfNone(n, keys[n])
+				return totalOfNone(n, z.rollups[n])
 			default:
 				return empty(n)
 			}
@@ -105,6 +121,9 @@ func emptyJoin(n *rel.Join) rel.Node {
 func (z *optimizer) conjuncts(conds []expr.Node) (out []expr.Node, never bool) {
 	for _, c := range conds {
 		no := false
+		if call, ok := c.(*expr.Call); !ok || call.Name != "and" {
+			c = z.condition(c)
+		}
 		switch c := c.(type) {
 		case *expr.Lit:
 			is, err := z.isTrue(c)
@@ -186,6 +205,9 @@ func (z *optimizer) fold(n expr.Node) expr.Node {
 	case *rel.Subquery:
 		for i, a := range n.Left {
 			n.Left[i] = z.fold(a)
+		}
+		if l := z.decided(n); l != nil {
+			return l
 		}
 		return n
 	case *expr.Call:

@@ -254,7 +254,7 @@ func noNulls(s *rel.Scan, x rel.Index) bool {
 // readEnd has MIN or MAX of one column, without GROUP BY, read one end of an index: the first row of its order in which the column is not
 // NULL has it.
 func (z *optimizer) readEnd(n *rel.Group) {
-	if z.o.NoSort || !n.Scalar || len(n.Aggs) != 1 || len(n.Aggs[0].Args) != 1 || n.Aggs[0].Host != nil {
+	if z.o.NoSort || !n.Scalar || len(n.Aggs) != 1 || len(n.Aggs[0].Args) != 1 {
 		return
 	}
 	a := &n.Aggs[0]

@@ -23,7 +23,9 @@ type TableColumn struct {
 	MultipleKey   bool // the first of a key that is not unique
 	AutoIncrement bool
 	Hidden        bool // * does not mean it
-	HasDefault    bool
+	// System: no name means it. It holds an expression that an index is on.
+	System     bool
+	HasDefault bool
 }
 
 // Index is an index of a table.
@@ -43,4 +45,10 @@ type Index interface {
 type IndexPart struct {
 	Place  int
 	Prefix int // not 0: only so many characters or bytes of it
+}
+
+// Generated is a column that holds the value of an expression over the other columns of its row.
+type Generated struct {
+	Col  ColID
+	Expr expr.Node // to compare with; it is not evaluated
 }

@@ -19,6 +19,8 @@ type Scan struct {
 	// wants all; package optimize takes out what nobody reads.
 	Places []int
 	Cols   []ColID
+	// Generated are those of the columns that are indexed and hold the value of an expression, which may be read in its place.
+	Generated []Generated
 	// Access is how the rows are found; nil: the whole table.
 	Access *Access
 	// Filter is checked of each row that is read.
@@ -152,13 +154,6 @@ type Agg struct {
 	Col       ColID
 	T         expr.Type
 	Text      string
-	// Host is an aggregate that the host evaluates; nil: package exec does.
-	Host HostAggregate
-}
-
-// HostAggregate makes the states of an aggregate that the host evaluates.
-type HostAggregate interface {
-	New(env *expr.Env) (AggState, error)
 }
 
 // AggState is an aggregate of one group.
@@ -222,6 +217,7 @@ type WindowFunc struct {
 type WindowFrame struct {
 	Rows       bool
 	Start, End FrameBound
+	Key        string // RANGE with an offset: what the rows are ordered by, as errors call it
 }
 
 // FrameBound is one end of a frame.

@@ -227,6 +227,9 @@ func ExprText(n expr.Node) string {
 		for _, a := range n.Args {
 			args = append(args, ExprText(a))
 		}
+		if n.Name == "silent" { // it says nothing of the value
+			return args[0]
+		}
 		if infix[n.Name] && len(args) > 1 {
 			return "(" + strings.Join(args, " "+n.Name+" ") + ")"
 		}

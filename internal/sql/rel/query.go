@@ -15,4 +15,13 @@ type Output struct {
 	Col  ColID
 	// Nullable reports whether the column may be NULL in the result: outer joins and ROLLUP are counted in.
 	Nullable bool
+	From     Label
+}
+
+// Label is what clients are told about where a column of a result comes from. Empty names: it is an expression.
+type Label struct {
+	Database string
+	Table    string // as the statement calls it: a derived table's alias, too
+	OrgTable string // the table's own name
+	OrgName  string // the column's own name there
 }

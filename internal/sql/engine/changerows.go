@@ -1,0 +1,608 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"github.com/longitude-db/longitude/internal/sql/exec"
+	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/rel"
+	"github.com/longitude-db/longitude/internal/sql/rowcodec"
+)
+
+// changer changes the rows that a statement finds, one after the other:
+//
+//	C1  A row is changed at most once, and what is found does not depend on what the statement has changed: unless the plan cannot meet
+//	    what it writes, all rows are found before the first is changed.
+//	C2  A value is stored after expr.Assign alone (XA1). What was not assigned stays as it is kept.
+//	C3  What goes wrong ends the statement; with IGNORE it is a warning, and nothing of the row is changed.
+type changer struct {
+	ctx     *sql.Context
+	s       *Session
+	c       *rel.Change
+	env     *expr.Env
+	run     *exec.Execution
+	regs    []expr.Value
+	targets []*changedTable
+	order   []int // in which they are changed
+
+	matched, changed int
+	row              int // of the statement, from 1
+	// nullFails: a NULL for a column that takes none is an error outside strict mode too.
+	nullFails bool
+	keys      map[uint64]*foreignKeys // by table
+}
+
+// changedTwice is what has become of the rows of a table, by the keys that they had.
+type changedTwice struct {
+	now  map[string]datums
+	gone map[string]bool
+}
+
+// changedTable is a table of the statement.
+type changedTable struct {
+	*rel.Target
+	l      *layout
+	q      *queryLayout
+	e      *editor
+	needs  []int                // places of the columns that are read of New before they are assigned
+	types  map[int]*expr.Target // by place: those that are assigned
+	seen   map[string]bool      // rows that were changed, by their keys; nil: none comes twice
+	twice  *changedTwice        // nil: the statement changes the table under this name alone
+	atOnce bool                 // what is assigned is read by the assignments behind it
+	keys   *foreignKeys
+}
+
+func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run *exec.Execution, keys map[uint64]*foreignKeys) (*changer, error) {
+	s.stmt.ignores = c.Ignore
+	w := &changer{ctx: ctx, s: s, c: c, env: env, run: run, regs: run.Registers(), keys: keys}
+	for _, t := range c.Targets {
+		d := newChangedTable(t, t.Table.(*queryTable).t.editor(ctx))
+		if d.e.err != nil {
+			return nil, d.e.err
+		}
+		if d.keys = w.keys[d.l.desc.ID]; d.keys.again {
+			w.c.Apart = false // rows are found before any is changed
+		}
+		if c.Several {
+			d.seen = map[string]bool{}
+		}
+		w.targets = append(w.targets, d)
+	}
+	w.order = make([]int, len(w.targets))
+	for n := range w.order {
+		w.order[n] = n
+	}
+	if c.Several {
+		w.share()
+		w.findFirst()
+	}
+	if c.Delete { // rows that refer to others go before those
+		slices.SortStableFunc(w.order, func(a, b int) int {
+			switch x, y := w.targets[a], w.targets[b]; {
+			case x.refersTo(y) && !y.refersTo(x):
+				return -1
+			case y.refersTo(x) && !x.refersTo(y):
+				return 1
+			}
+			return 0
+		})
+	}
+	return w, nil
+}
+
+// refersTo reports whether a table has a foreign key to another one.
+func (t *changedTable) refersTo(o *changedTable) bool {
+	return slices.ContainsFunc(t.keys.own, func(k *foreignKey) bool { return k.t != nil && k.t.l.desc.ID == o.l.desc.ID })
+}
+
+// share has the tables that are changed under several names know what becomes of their rows.
+func (w *changer) share() {
+	for i, t := range w.targets {
+		for _, o := range w.targets[:i] {
+			if o.l.desc.ID == t.l.desc.ID {
+				if o.twice == nil {
+					o.twice = &changedTwice{now: map[string]datums{}, gone: map[string]bool{}}
+				}
+				t.twice = o.twice
+				break
+			}
+		}
+	}
+}
+
+// findFirst finds the table whose assignments see those before them, as in MySQL, which changes the first table that it reads at once, and the
+// others when all rows have been found: unless the statement reads the table elsewhere too, or finds rows by what it assigns.
+func (w *changer) findFirst() {
+	n := w.c.Query.Root
+	for kids := n.Children(); len(kids) > 0; kids = n.Children() {
+		n = kids[0]
+	}
+	s, ok := n.(*rel.Scan)
+	if !ok {
+		return
+	}
+	for _, t := range w.targets {
+		if slices.Contains(s.Cols, t.Row) && t.Once {
+			t.atOnce = !w.moves(t, s)
+		}
+	}
+}
+
+func newChangedTable(t *rel.Target, e *editor) *changedTable {
+	q := t.Table.(*queryTable)
+	d := &changedTable{Target: t, l: q.t.l, q: q.q, e: e, types: map[int]*expr.Target{}}
+	d.plan()
+	return d
+}
+
+// plan finds out which columns are read and assigned.
+func (t *changedTable) plan() {
+	reads := rel.Cols{}
+	for _, list := range [][]rel.Assignment{t.Sets, t.OnUpdate, t.Generated, t.Virtual} {
+		for _, a := range list {
+			if a.Value != nil {
+				rel.CollectCols(reads, a.Value)
+			}
+		}
+	}
+	for _, k := range t.Checks {
+		rel.CollectCols(reads, k.Cond)
+	}
+	for at, id := range t.New {
+		if reads[id] && !t.l.virtual[at] {
+			t.needs = append(t.needs, at)
+		}
+	}
+}
+
+// changeAll changes all rows that the query finds.
+func (w *changer) changeAll() error {
+	for _, t := range w.targets {
+		if err := w.lackDefaults(t, t.Sets); err != nil {
+			return err
+		}
+	}
+	width := len(w.c.Query.Out)
+	if !w.streams() {
+		return w.changeKept(width)
+	}
+	row := make([]expr.Value, width)
+	for {
+		if err := interrupted(w.ctx); err != nil {
+			return err
+		}
+		ok, err := w.run.Next(row)
+		if err != nil || !ok {
+			return err
+		}
+		if err := w.changeOne(w.targets[0], row[0]); err != nil {
+			return err
+		}
+	}
+}
+
+// streams reports whether rows may be changed while others are still to be found: what is read does not meet what is written.
+func (w *changer) streams() bool {
+	if !w.c.Apart || w.c.Several {
+		return false
+	}
+	n := w.c.Query.Root
+	for {
+		if s, ok := n.(*rel.Scan); ok {
+			return !w.moves(w.targets[0], s)
+		}
+		kids := n.Children()
+		if len(kids) != 1 {
+			return false
+		}
+		n = kids[0]
+	}
+}
+
+// moves reports whether a row may be given another place in the index that is read.
+func (w *changer) moves(t *changedTable, s *rel.Scan) bool {
+	x := t.l.primary
+	if s.Access != nil {
+		x = s.Access.Index.(*queryIndex).x
+	}
+	for _, parts := range [][]part{x.parts, x.suffix} {
+		for _, p := range parts {
+			if p.at >= len(t.New) { // the row id
+				continue
+			}
+			if !w.c.Delete && isPart(&t.l.desc.Columns[p.at]) { // whatever its expression reads
+				return true
+			}
+			for _, list := range [][]rel.Assignment{t.Sets, t.OnUpdate, t.Generated} {
+				if slices.ContainsFunc(list, func(a rel.Assignment) bool { return a.Place == p.at }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// changeKept changes the rows when all have been found (C1).
+func (w *changer) changeKept(width int) error {
+	rows, err := w.keep(width)
+	if err != nil {
+		return err
+	}
+	for _, n := range w.order { // one table after the other
+		t := w.targets[n]
+		for _, row := range rows {
+			if err := interrupted(w.ctx); err != nil {
+				return err
+			}
+			w.run.Fill(w.c.Query.Out, row)
+			if err := w.changeOne(t, row[n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep reads all that the query gives.
+func (w *changer) keep(width int) (rows [][]expr.Value, err error) {
+	for {
+		if err := interrupted(w.ctx); err != nil {
+			return nil, err
+		}
+		row := make([]expr.Value, width)
+		ok, err := w.run.Next(row)
+		if err != nil || !ok {
+			return rows, err
+		}
+		if err := w.run.Keep(row); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+}
+
+// changeOne changes one row that was found of a table.
+func (w *changer) changeOne(t *changedTable, row expr.Value) error {
+	if row.IsNull() { // an outer join has found none
+		return nil
+	}
+	was := row.Raw().(datums)
+	key := ""
+	if t.seen != nil {
+		k, err := t.l.primaryKey(was)
+		if err != nil {
+			return err
+		}
+		if key = string(k); t.seen[key] || t.twice != nil && t.twice.gone[key] {
+			return nil
+		}
+		t.seen[key] = true
+		if t.twice != nil && t.twice.now[key] != nil {
+			was = t.twice.now[key]
+		}
+	}
+	was, err := w.current(t, was)
+	if err != nil || was == nil {
+		return err
+	}
+	w.row++
+	will := was
+	if w.c.Delete {
+		err = w.deleteRow(t, was)
+	} else {
+		w.matched++
+		will, err = w.updateRow(t, was)
+	}
+	if err = strictly(w.env, err); err != nil {
+		if !w.c.Ignore {
+			return err
+		}
+		return w.ignored(err)
+	}
+	if t.twice != nil {
+		if t.twice.now[key] = will; w.c.Delete {
+			t.twice.gone[key] = true
+		}
+	}
+	return nil
+}
+
+func (w *changer) deleteRow(t *changedTable, was datums) error {
+	if err := t.e.tx.alive(); err != nil {
+		return err
+	}
+	err := w.attempted(t.keys, t.e.tx, func() error {
+		if err := w.release(t.keys, was, nil); err != nil {
+			return err
+		}
+		if err := t.e.remove(was); err != nil {
+			return err
+		}
+		return w.cascade(t.keys, was, nil, 0)
+	})
+	if err == nil {
+		w.changed++
+	}
+	return err
+}
+
+// updateRow makes the assignments of one row, and stores it if it has become another one. It returns the row as it is then.
+func (w *changer) updateRow(t *changedTable, was datums) (datums, error) {
+	will, err := w.assigned(t, was)
+	if err != nil {
+		return nil, err
+	}
+	other, err := t.other(w.ctx, was, will, t.Sets)
+	if err != nil || !other {
+		return was, err
+	}
+	for _, a := range t.OnUpdate {
+		if err := w.set(t, will, a); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.generate(t, will); err != nil {
+		return nil, err
+	}
+	if err := t.e.tx.alive(); err != nil {
+		return nil, err
+	}
+	if err := w.hasParents(t, was, will); err != nil {
+		return nil, err
+	}
+	err = w.attempted(t.keys, t.e.tx, func() error {
+		if err := w.release(t.keys, was, will); err != nil {
+			return err
+		}
+		if err := t.e.replace(w.ctx, was, will); err != nil {
+			return err
+		}
+		return w.cascade(t.keys, was, will, 0)
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.changed++
+	return will, nil
+}
+
+// assigned is the row with what SET assigns. The registers of the row hold it, too.
+func (w *changer) assigned(t *changedTable, was datums) (datums, error) {
+	for _, at := range t.needs {
+		v, err := t.value(was, at)
+		if err != nil {
+			return nil, err
+		}
+		w.regs[t.New[at]] = v
+	}
+	for _, a := range t.Virtual {
+		v, err := w.virtual(t, a)
+		if err != nil {
+			return nil, err
+		}
+		w.regs[t.New[a.Place]] = v
+	}
+	will := append(datums(nil), was...)
+	for _, a := range t.Sets {
+		if err := w.set(t, will, a); err != nil {
+			return nil, err
+		}
+	}
+	return will, nil
+}
+
+// value is what a row holds of a column.
+func (t *changedTable) value(d datums, at int) (expr.Value, error) {
+	if d[at].IsNull() {
+		return expr.Null, nil
+	}
+	return t.q.read[at](d[at])
+}
+
+// virtual is the value of a column that is calculated when it is read.
+func (w *changer) virtual(t *changedTable, a rel.Assignment) (expr.Value, error) {
+	ignore := w.env.Ignore
+	w.env.Ignore = true
+	defer func() { w.env.Ignore = ignore }()
+	v, err := a.Value.Eval(w.env)
+	if err != nil {
+		return v, err
+	}
+	return expr.Assign(w.env, v, w.target(t, a.Place))
+}
+
+// target is where a value of the row in question goes.
+func (w *changer) target(t *changedTable, at int) *expr.Target {
+	to := t.types[at]
+	if to == nil {
+		c := t.l.schema.Schema[at]
+		typ, _ := targetType(c.Type)
+		to = &expr.Target{Type: typ, Name: c.Name}
+		t.types[at] = to
+	}
+	to.Row = w.row
+	return to
+}
+
+// set makes an assignment.
+func (w *changer) set(t *changedTable, will datums, a rel.Assignment) error {
+	at, to := a.Place, w.target(t, a.Place)
+	v, err := w.evaluated(t, a, to)
+	if err != nil {
+		return err
+	}
+	if v, err = expr.Assign(w.env, v, to); err != nil {
+		return err
+	}
+	if v.IsNull() && !t.q.columns[at].Nullable {
+		if w.env.Strict() || !w.env.Ignore && w.nullFails {
+			return expr.Errorf(1048, "23000", "Column '%s' cannot be null", to.Name)
+		}
+		w.env.Warning(1048, "Column '%s' cannot be null", to.Name)
+		v = expr.ImplicitDefault(to.Type)
+	}
+	if err := w.env.Failed(); err != nil {
+		return err
+	}
+	w.regs[t.New[at]] = v
+	if t.atOnce {
+		w.regs[t.Cols[at]] = v
+	}
+	will[at], err = t.datum(w.ctx, v, at)
+	return err
+}
+
+// generate calculates the generated columns of the row in the registers, and checks it.
+func (w *changer) generate(t *changedTable, will datums) error {
+	for _, a := range t.Generated {
+		if err := w.set(t, will, a); err != nil {
+			return err
+		}
+	}
+	return w.check(t)
+}
+
+// evaluated is the value of an assignment before its conversion.
+func (w *changer) evaluated(t *changedTable, a rel.Assignment, to *expr.Target) (expr.Value, error) {
+	if a.Value != nil {
+		return a.Value.Eval(w.env)
+	}
+	if t.l.desc.Columns[a.Place].Nullable {
+		return expr.Null, nil
+	}
+	return expr.ImplicitDefault(to.Type), nil
+}
+
+// lacksDefault is error 1364, or the warning, if a column that takes no NULL has no default. An ENUM has its first element.
+func (w *changer) lacksDefault(t *changedTable, a rel.Assignment) error {
+	c := &t.l.desc.Columns[a.Place]
+	if a.Value != nil || c.Nullable || c.AutoIncrement || c.Generated != "" || t.q.columns[a.Place].Type.Name == expr.EnumType {
+		return nil
+	}
+	return w.env.StrictOrWarn(1364, "HY000", "Field '%s' doesn't have a default value", c.Name)
+}
+
+// lackDefaults is lacksDefault for all assignments of DEFAULT.
+func (w *changer) lackDefaults(t *changedTable, list []rel.Assignment) error {
+	for _, a := range list {
+		if a.Default {
+			if err := w.lacksDefault(t, a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// datum is a value of a column's type as it is kept.
+func (t *changedTable) datum(ctx *sql.Context, v expr.Value, at int) (rowcodec.Datum, error) {
+	host, err := toHost(v, t.q.columns[at].Type)
+	if err != nil {
+		return rowcodec.Datum{}, err
+	}
+	d, err := toDatum(ctx, t.l.columns[at].Kind, host)
+	if err == nil && t.l.fixed[at] {
+		d.B = withoutPadding(d.B)
+	}
+	return d, err
+}
+
+// other reports whether assignments have made another row: texts by their bytes, other values in the eyes of their columns' types.
+func (t *changedTable) other(ctx *sql.Context, was, will datums, sets []rel.Assignment) (bool, error) {
+	for _, a := range sets {
+		other, err := t.l.otherValue(ctx, a.Place, was[a.Place], will[a.Place])
+		if err != nil || other {
+			return other, err
+		}
+	}
+	return false, nil
+}
+
+// otherValue reports whether two values of a column are different ones.
+func (l *layout) otherValue(ctx *sql.Context, at int, was, will rowcodec.Datum) (bool, error) {
+	if rowcodec.Equal(was, will) {
+		return false, nil
+	}
+	if was.IsNull() || will.IsNull() || l.columns[at].Kind == rowcodec.Text || l.columns[at].Kind == rowcodec.Bytes {
+		return true, nil
+	}
+	a, err := l.decode[at](was)
+	if err != nil {
+		return false, err
+	}
+	b, err := l.decode[at](will)
+	if err != nil {
+		return false, err
+	}
+	n, err := l.schema.Schema[at].Type.Compare(ctx, a, b)
+	return n != 0, err
+}
+
+// check is error 3819 if a CHECK constraint is false of the row in the registers.
+func (w *changer) check(t *changedTable) error {
+	for _, k := range t.Checks {
+		v, err := k.Cond.Eval(w.env)
+		if err != nil {
+			return err
+		}
+		is, known, err := expr.Truth(w.env, v)
+		if err != nil {
+			return err
+		}
+		if known && !is {
+			return expr.Errorf(3819, "HY000", "Check constraint '%s' is violated.", k.Name)
+		}
+	}
+	return nil
+}
+
+// ignored makes a warning of an error about one row, where IGNORE does so.
+func (w *changer) ignored(err error) error {
+	var code int
+	var message string
+	var own *expr.Error
+	var client *mysql.SQLError
+	switch {
+	case errors.As(err, &own):
+		code, message = int(own.Code), own.Message
+	case errors.As(err, &client):
+		code, message = client.Num, client.Message
+	case sql.ErrForeignKeyChildViolation.Is(err):
+		code, message = 1452, text(err, w.s.transaction())
+	case sql.ErrForeignKeyParentViolation.Is(err):
+		code, message = 1451, text(err, w.s.transaction())
+	default:
+		text, ok := uniqueKeyText(err)
+		if !ok {
+			return err
+		}
+		code, message = 1062, text
+	}
+	if !ignorable[code] {
+		return err
+	}
+	w.s.Warn(&sql.Warning{Level: "Warning", Code: code, Message: message})
+	return nil
+}
+
+// ignorable are the errors that IGNORE makes warnings of (manual, The Effect of IGNORE on Statement Execution).
+var ignorable = map[int]bool{1022: true, 1048: true, 1062: true, 1242: true, 1264: true, 1265: true, 1292: true, 1366: true, 1369: true, 1451: true,
+	1452: true, 1526: true, 1586: true, 1591: true, 1748: true, 3819: true}
+
+// complete looks up what the end of the statement decides: keys that rows were moved to.
+func (w *changer) complete() error {
+	if err := w.s.stmt.checkParents(w.ctx); err != nil {
+		return err
+	}
+	for _, e := range w.s.stmt.editors { // those of rows that foreign keys have led to as well
+		if err := e.flush(w.ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
