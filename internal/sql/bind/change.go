@@ -334,7 +334,11 @@ func (c *changed) rowScope(t *rel.Target) *scope {
 	s.clause, s.number = fieldList, 1
 	src := &source{database: t.Table.Database(), alias: t.Alias}
 	for at, col := range t.Table.Columns() {
-		src.cols = append(src.cols, column{name: col.Name, id: t.New[at], hidden: col.Hidden})
+		own := column{name: col.Name, id: t.New[at], hidden: col.Hidden || col.System}
+		if col.System {
+			own.name = ""
+		}
+		src.cols = append(src.cols, own)
 	}
 	s.from = sideBySide([]*source{src})
 	return s
@@ -382,6 +386,15 @@ func (c *changed) delete(stmt *sqlparser.Delete) error {
 		}
 		if _, err := c.target(src, "DELETE"); err != nil {
 			return err
+		}
+	}
+	for _, t := range c.out.Targets {
+		if r, err := c.h.Rules(t.Table); err != nil {
+			return err
+		} else if r.Triggered {
+			if err := c.rules(t); err != nil {
+				return err
+			}
 		}
 	}
 	if err := c.conditions(stmt.Where); err != nil {

@@ -107,14 +107,14 @@ func (c *changed) insertedColumns(names sqlparser.Columns) (out []int, err error
 	cols := c.out.Insert.Into.Table.Columns()
 	if names == nil {
 		for at := range cols {
-			if !cols[at].Hidden {
+			if !cols[at].Hidden && !cols[at].System {
 				out = append(out, at)
 			}
 		}
 		return out, nil
 	}
 	for _, n := range names {
-		at := slices.IndexFunc(cols, func(col rel.TableColumn) bool { return sameName(col.Name, n.String()) })
+		at := slices.IndexFunc(cols, func(col rel.TableColumn) bool { return !col.System && sameName(col.Name, n.String()) })
 		if at < 0 {
 			return nil, expr.Errorf(1054, "42S22", "Unknown column '%s' in 'field list'", n.String())
 		}
