@@ -9,7 +9,8 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
-// UPDATE and DELETE. The tables, WHERE, ORDER BY and LIMIT are those of a query; what is to be stored reads the registers of the row that is
+// UPDATE and DELETE. The tables, WHERE, ORDER BY and LIMIT are those of a query; what is to be stored reads the registers of the
+// row that is
 // being changed (rel.Target.New), where the statement names one table, and the rows that the query found where it may name several.
 
 // IgnoreMark is the comment that stands for IGNORE in a DELETE, where the grammar has none.

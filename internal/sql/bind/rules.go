@@ -69,7 +69,8 @@ func (c *changed) rules(t *rel.Target) error {
 	return c.b.generated(t, r, s, set)
 }
 
-// generated binds the generated columns that have to be calculated: those that are not kept and that are read, before the assignments and behind
+// generated binds the generated columns that have to be calculated: those that are not kept and that are read, before the
+// assignments and behind
 // them, and those that depend on what is assigned.
 func (b *binder) generated(t *rel.Target, r *TableRules, s *scope, set []bool) error {
 	nodes := make([]expr.Node, len(t.New))

@@ -126,7 +126,8 @@ func (w *changer) share() {
 	}
 }
 
-// findFirst finds the table whose assignments see those before them, as in MySQL, which changes the first table that it reads at once, and the
+// findFirst finds the table whose assignments see those before them, as in MySQL, which changes the first table that it reads at
+// once, and the
 // others when all rows have been found: unless the statement reads the table elsewhere too, or finds rows by what it assigns.
 func (w *changer) findFirst() {
 	n := w.c.Query.Root

@@ -13,7 +13,8 @@ type rowEvents struct{ before, after []*rowTrigger }
 
 func (e *rowEvents) none() bool { return len(e.before)+len(e.after) == 0 }
 
-// triggers finds the triggers of a table for an event. With some, rows are found before any is changed, and are written one by one: what a trigger
+// triggers finds the triggers of a table for an event. With some, rows are found before any is changed, and are written one by
+// one: what a trigger
 // reads includes the rows so far.
 func (w *changer) triggers(t *changedTable, event string) (out rowEvents, err error) {
 	database := t.e.t.db.name
@@ -77,7 +78,8 @@ func (w *changer) restore(t *changedTable, values []expr.Value) {
 	}
 }
 
-// fire executes triggers for the row in the registers; was is the row before, nil if it is new. What they assign to NEW is assigned to the row.
+// fire executes triggers for the row in the registers; was is the row before, nil if it is new. What they assign to NEW is
+// assigned to the row.
 func (w *changer) fire(t *changedTable, list []*rowTrigger, was []expr.Value, will datums) error {
 	for _, tr := range list {
 		values := w.registersOf(t)
