@@ -9,7 +9,8 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
-// UPDATE and DELETE. The tables, WHERE, ORDER BY and LIMIT are those of a query; what is to be stored reads the registers of the row that is
+// UPDATE and DELETE. The tables, WHERE, ORDER BY and LIMIT are those of a query; what is to be stored reads the registers of the
+// row that is
 // being changed (rel.Target.New), where the statement names one table, and the rows that the query found where it may name several.
 
 // IgnoreMark is the comment that stands for IGNORE in a DELETE, where the grammar has none.
@@ -334,11 +335,11 @@ func (c *changed) rowScope(t *rel.Target) *scope {
 	s.clause, s.number = fieldList, 1
 	src := &source{database: t.Table.Database(), alias: t.Alias}
 	for at, col := range t.Table.Columns() {
-		name := col.Name
+		own := column{name: col.Name, id: t.New[at], hidden: col.Hidden || col.System}
 		if col.System {
-			name = ""
+			own.name = ""
 		}
-		src.cols = append(src.cols, column{name: name, id: t.New[at], hidden: col.Hidden})
+		src.cols = append(src.cols, own)
 	}
 	s.from = sideBySide([]*source{src})
 	return s
@@ -386,6 +387,15 @@ func (c *changed) delete(stmt *sqlparser.Delete) error {
 		}
 		if _, err := c.target(src, "DELETE"); err != nil {
 			return err
+		}
+	}
+	for _, t := range c.out.Targets {
+		if r, err := c.h.Rules(t.Table); err != nil {
+			return err
+		} else if r.Triggered {
+			if err := c.rules(t); err != nil {
+				return err
+			}
 		}
 	}
 	if err := c.conditions(stmt.Where); err != nil {

@@ -107,7 +107,7 @@ func (c *changed) insertedColumns(names sqlparser.Columns) (out []int, err error
 	cols := c.out.Insert.Into.Table.Columns()
 	if names == nil {
 		for at := range cols {
-			if !cols[at].Hidden {
+			if !cols[at].Hidden && !cols[at].System {
 				out = append(out, at)
 			}
 		}
@@ -240,7 +240,8 @@ func (c *changed) insertRules(rules *TableRules, s *scope) error {
 	return c.b.generated(t, rules, s, set, true)
 }
 
-// onDuplicate binds ON DUPLICATE KEY UPDATE: assignments to the row that is there. They may name its columns, those of the row of VALUES or of
+// onDuplicate binds ON DUPLICATE KEY UPDATE: assignments to the row that is there. They may name its columns, those of the row of
+// VALUES or of
 // the query's tables (other), and VALUES(column).
 func (c *changed) onDuplicate(list sqlparser.AssignmentExprs, inserted *source, other []*source) error {
 	t := &rel.Target{Table: c.out.Insert.Into.Table, Alias: c.out.Insert.Into.Alias}
@@ -299,7 +300,8 @@ func (b *binder) valuesCall(e *sqlparser.ValuesFuncExpr, s *scope) (expr.Node, e
 	return nil, unknownColumn(e.Name, s.place())
 }
 
-// notReadByValues is error 1093: a subquery in VALUES or ON DUPLICATE KEY UPDATE reads the table that rows are inserted into. The query of
+// notReadByValues is error 1093: a subquery in VALUES or ON DUPLICATE KEY UPDATE reads the table that rows are inserted into. The
+// query of
 // INSERT ... SELECT may.
 func (c *changed) notReadByValues(stmt *sqlparser.Insert) error {
 	if _, query := stmt.Rows.(sqlparser.SelectStatement); query {

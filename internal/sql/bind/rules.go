@@ -15,6 +15,8 @@ type TableRules struct {
 	// Kept says of a generated column whether its value is kept with the row: it is stored, or an index has it.
 	Kept   []bool
 	Checks []CheckRule // those that are enforced
+	// Triggered: the table has triggers, which may read and assign all of its columns.
+	Triggered bool
 }
 
 // CheckRule is a CHECK constraint.
@@ -40,6 +42,9 @@ func (c *changed) rules(t *rel.Target) error {
 	}
 	s := c.rowScope(t)
 	set := make([]bool, len(t.New)) // what may have another value than before
+	for at := range set {
+		set[at] = r.Triggered && !c.out.Delete && r.Generated[at] == nil
+	}
 	for _, a := range t.Sets {
 		set[a.Place] = set[a.Place] || r.Generated[a.Place] == nil
 	}
@@ -113,7 +118,7 @@ func (b *binder) generated(t *rel.Target, r *TableRules, s *scope, set []bool, m
 		}
 		id := t.New[at]
 		again := set[at] // though the value is perhaps not kept, it has to fit
-		before := !r.Kept[at] && (wanted[id] || checked[id] && !set[at])
+		before := !r.Kept[at] && (wanted[id] || r.Triggered || checked[id] && !set[at])
 		if again {
 			for id := range reads[at] {
 				checked[id] = true

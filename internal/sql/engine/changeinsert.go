@@ -22,6 +22,7 @@ type inserter struct {
 	late      []rel.Assignment
 	given     []bool // by place: Rows assign it
 	zeroIsID  bool
+	removed   rowEvents     // DELETE triggers, of REPLACE
 	mark      txn.Savepoint // before the first row
 	kept      []datums      // the first rows, where it is left to the commit whether their keys are taken
 
@@ -37,25 +38,24 @@ type constant struct {
 	set bool
 }
 
-// insert executes the plan of an INSERT or REPLACE and answers.
-func (x *execution) insert(w *changer) error {
+// insert executes the plan of an INSERT or REPLACE.
+func (x *execution) insert(w *changer) (r types.OkResult, err error) {
 	i, err := newInserter(w, x.s.settings(w.ctx).zeroIsID)
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer func() { i.into.e.tx.attempt().Forget(i.mark) }()
 	if err := i.insertAll(); err != nil {
-		return err
+		return r, err
 	}
 	if err := i.complete(); err != nil {
-		return err
+		return r, err
 	}
-	i.answer(x)
-	return nil
+	return i.answer(x), nil
 }
 
 // answer tells what was done.
-func (i *inserter) answer(x *execution) {
+func (i *inserter) answer(x *execution) types.OkResult {
 	info := x.s.GetLastQueryInfo()
 	info.FoundRows.Store(-1)
 	r := types.OkResult{RowsAffected: uint64(i.inserted + i.deleted)}
@@ -80,7 +80,7 @@ func (i *inserter) answer(x *execution) {
 		}
 		r.Info = infoOfInsert(i.rows, duplicates, len(x.s.Warnings()))
 	}
-	x.counted(r)
+	return r
 }
 
 // insertInfo is the text with which the answer to an INSERT of several rows ends.
@@ -101,6 +101,15 @@ func newInserter(w *changer, zeroIsID bool) (*inserter, error) {
 	}
 	i := &inserter{changer: w, into: newChangedTable(ins.Into, e), zeroIsID: zeroIsID}
 	i.into.keys = w.keys[i.into.l.desc.ID]
+	var err error
+	if i.into.events, err = w.triggers(i.into, "INSERT"); err != nil {
+		return nil, err
+	}
+	if i.into.later = len(i.into.events.before) > 0; ins.Replace {
+		if i.removed, err = w.triggers(i.into, "DELETE"); err != nil {
+			return nil, err
+		}
+	}
 	if len(w.targets) > 0 {
 		i.dup = w.targets[0]
 		i.dup.e = e
@@ -165,7 +174,7 @@ func (i *inserter) constant(a rel.Assignment) (err error) {
 		if k.v, err = a.Value.Eval(i.env); err == nil {
 			k.v, err = expr.Assign(i.env, k.v, i.target(t, at))
 		}
-	case !t.l.desc.Columns[at].Nullable && at != t.l.autoInc:
+	case !t.l.desc.Columns[at].Nullable && at != t.l.autoInc && !t.later:
 		k.v = expr.ImplicitDefault(i.target(t, at).Type)
 	}
 	if err == nil {
@@ -256,18 +265,18 @@ func (i *inserter) insertRow(list []rel.Assignment) error {
 			return err
 		}
 	}
-	if i.row == 1 {
-		for _, a := range i.c.Insert.Defaults {
-			if i.given[a.Place] {
-				continue
-			}
-			if err := i.lacksDefault(t, a); err != nil {
-				return err
-			}
+	if i.row == 1 && !t.later {
+		if err := i.lacking(nil); err != nil {
+			return err
 		}
 	}
 	for _, a := range i.late {
 		if err := i.set(t, will, a); err != nil {
+			return err
+		}
+	}
+	if t.later {
+		if err := i.before(will); err != nil {
 			return err
 		}
 	}
@@ -282,6 +291,40 @@ func (i *inserter) insertRow(list []rel.Assignment) error {
 		return err
 	}
 	return i.store(will, generated)
+}
+
+// lacking reports the columns that have to be given a value and are not.
+func (i *inserter) lacking(assigned datums) error {
+	for _, a := range i.c.Insert.Defaults {
+		if i.given[a.Place] || assigned != nil && !rowcodec.Equal(assigned[a.Place], i.constants[a.Place].d) {
+			continue
+		}
+		if err := i.lacksDefault(i.into, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// before executes BEFORE triggers.
+func (i *inserter) before(will datums) error {
+	t := i.into
+	for _, a := range t.Generated {
+		if err := i.set(t, will, a); err != nil {
+			return err
+		}
+	}
+	at := t.l.autoInc
+	if at >= 0 && will[at].IsNull() { // NEW has 0 there
+		i.regs[t.New[at]] = expr.ImplicitDefault(t.q.columns[at].Type)
+	}
+	if err := i.fire(t, t.events.before, nil, will); err != nil {
+		return err
+	}
+	if err := i.lacking(will); err != nil {
+		return err
+	}
+	return i.noNulls(t, will)
 }
 
 // earlier is the error of a row before, which has a key that is taken, or else that of the present row: keys are looked up for many rows
@@ -384,6 +427,9 @@ func (i *inserter) store(will datums, generated bool) error {
 		i.noteInserted(will, generated)
 		return nil
 	}
+	if err := t.e.fill(i.ctx, will); err != nil {
+		return err
+	}
 	ws, err := t.e.writesOf(will)
 	if err != nil {
 		return err
@@ -400,7 +446,7 @@ func (i *inserter) store(will datums, generated bool) error {
 			}
 			t.e.t.db.e.stats.wrote(t.l.desc.ID, 1)
 			i.noteInserted(will, generated)
-			return nil
+			return i.fire(t, t.events.after, nil, will)
 		case i.dup != nil:
 			return i.update(have)
 		case !i.c.Insert.Replace:
@@ -432,9 +478,18 @@ func (i *inserter) update(have datums) error {
 // replace takes away a row that has one of the new row's keys. done: the new row stands in its place.
 func (i *inserter) replace(x *indexLayout, have, will datums, generated bool) (done bool, err error) {
 	t := i.into
-	if i.lastUnique(x) && t.l.content(have) == t.l.content(will) { // the same row again is no change
+	if i.lastUnique(x) && i.removed.none() && t.l.content(have) == t.l.content(will) { // the same row again is no change
 		i.noteInserted(will, generated)
-		return true, nil
+		return true, i.fire(t, t.events.after, nil, will)
+	}
+	var old []expr.Value
+	if !i.removed.none() {
+		if old, err = i.rowValues(t, have); err != nil {
+			return false, err
+		}
+	}
+	if err := i.fireDeleted(i.removed.before, old); err != nil {
+		return false, err
 	}
 	fks := t.keys.replaced(have, will)
 	if err := i.release(fks, have, nil); err != nil {
@@ -444,7 +499,10 @@ func (i *inserter) replace(x *indexLayout, have, will datums, generated bool) (d
 		return false, err
 	}
 	i.deleted++
-	return false, i.cascade(fks, have, nil, 0)
+	if err := i.cascade(fks, have, nil, 0); err != nil {
+		return false, err
+	}
+	return false, i.fireDeleted(i.removed.after, old)
 }
 
 // lastUnique reports whether no unique index comes behind this one.

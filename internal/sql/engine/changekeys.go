@@ -16,7 +16,8 @@ import (
 
 // Foreign keys of the tables that a statement changes.
 //
-//	C4  A row with values for the columns of a foreign key has a parent when its statement is over. Parents are looked up together at the end
+//	C4  A row with values for the columns of a foreign key has a parent when its statement is over. Parents are looked up together
+//	at the end
 //	    of the statement; at once where it goes on without the row (IGNORE), or where the table refers to itself.
 //	C5  Before a row is deleted, or given other values that others refer to, nothing refers to it: what does is an error, or changed as the
 //	    foreign key says. Rows that are changed so have no triggers, as in MySQL.
@@ -283,7 +284,8 @@ func (w *changer) lookUp(k *foreignKey, key kv.Key, most int) (rows []datums, er
 	return rows, it.Close(w.ctx)
 }
 
-// replaced is foreignKeys without those to which the new row gives the values that a row had which it takes the place of: what refers to the
+// replaced is foreignKeys without those to which the new row gives the values that a row had which it takes the place of: what
+// refers to the
 // one refers to the other.
 func (f *foreignKeys) replaced(have, will datums) *foreignKeys {
 	out := &foreignKeys{own: f.own, again: f.again}
@@ -417,6 +419,9 @@ func (w *changer) follow(k *foreignKey, action string, child, parent datums, dep
 		if next[at] = (rowcodec.Datum{}); cascades {
 			next[at] = parent[k.from[i]]
 		}
+	}
+	if err := e.fill(w.ctx, next); err != nil {
+		return err
 	}
 	if err := w.release(fks, child, next); err != nil {
 		return err

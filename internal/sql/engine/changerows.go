@@ -54,6 +54,8 @@ type changedTable struct {
 	twice  *changedTwice        // nil: the statement changes the table under this name alone
 	atOnce bool                 // what is assigned is read by the assignments behind it
 	keys   *foreignKeys
+	events rowEvents // of what the statement does to rows of the table
+	later  bool      // BEFORE triggers may replace a NULL that a column does not take
 }
 
 func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run *exec.Execution, keys map[uint64]*foreignKeys) (*changer, error) {
@@ -63,6 +65,17 @@ func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run 
 		d := newChangedTable(t, t.Table.(*queryTable).t.editor(ctx))
 		if d.e.err != nil {
 			return nil, d.e.err
+		}
+		event := "UPDATE"
+		if c.Delete {
+			event = "DELETE"
+		}
+		var err error
+		if d.events, err = w.triggers(d, event); err != nil {
+			return nil, err
+		}
+		if d.later = len(d.events.before) > 0; !d.events.none() {
+			d.readAll()
 		}
 		if d.keys = w.keys[d.l.desc.ID]; d.keys.again {
 			w.c.Apart = false // rows are found before any is changed
@@ -114,7 +127,8 @@ func (w *changer) share() {
 	}
 }
 
-// findFirst finds the table whose assignments see those before them, as in MySQL, which changes the first table that it reads at once, and the
+// findFirst finds the table whose assignments see those before them, as in MySQL, which changes the first table that it reads at
+// once, and the
 // others when all rows have been found: unless the statement reads the table elsewhere too, or finds rows by what it assigns.
 func (w *changer) findFirst() {
 	n := w.c.Query.Root
@@ -154,6 +168,16 @@ func (t *changedTable) plan() {
 	}
 	for at, id := range t.New {
 		if reads[id] && !t.l.virtual[at] {
+			t.needs = append(t.needs, at)
+		}
+	}
+}
+
+// readAll has all columns read of a row.
+func (t *changedTable) readAll() {
+	t.needs = nil
+	for at := range t.New {
+		if !t.l.virtual[at] {
 			t.needs = append(t.needs, at)
 		}
 	}
@@ -316,6 +340,16 @@ func (w *changer) deleteRow(t *changedTable, was datums) error {
 	if err := t.e.tx.alive(); err != nil {
 		return err
 	}
+	var old []expr.Value
+	if !t.events.none() {
+		var err error
+		if old, err = w.rowValues(t, was); err != nil {
+			return err
+		}
+	}
+	if err := w.fireDeleted(t.events.before, old); err != nil {
+		return err
+	}
 	err := w.attempted(t.keys, t.e.tx, func() error {
 		if err := w.release(t.keys, was, nil); err != nil {
 			return err
@@ -325,10 +359,11 @@ func (w *changer) deleteRow(t *changedTable, was datums) error {
 		}
 		return w.cascade(t.keys, was, nil, 0)
 	})
-	if err == nil {
-		w.changed++
+	if err != nil {
+		return err
 	}
-	return err
+	w.changed++
+	return w.fireDeleted(t.events.after, old)
 }
 
 // updateRow makes the assignments of one row, and stores it if it has become another one. It returns the row as it is then.
@@ -338,15 +373,48 @@ func (w *changer) updateRow(t *changedTable, was datums) (datums, error) {
 		return nil, err
 	}
 	other, err := t.other(w.ctx, was, will, t.Sets)
-	if err != nil || !other {
+	if err != nil || !other && t.events.none() {
 		return was, err
 	}
-	for _, a := range t.OnUpdate {
+	if other {
+		for _, a := range t.OnUpdate {
+			if err := w.set(t, will, a); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if t.events.none() {
+		return w.stored(t, was, will)
+	}
+	for _, a := range t.Generated {
 		if err := w.set(t, will, a); err != nil {
 			return nil, err
 		}
 	}
+	old, err := w.rowValues(t, was)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.fire(t, t.events.before, old, will); err != nil {
+		return nil, err
+	}
+	if err := w.noNulls(t, will); err != nil {
+		return nil, err
+	}
+	if !t.same(was, will) {
+		if will, err = w.stored(t, was, will); err != nil {
+			return nil, err
+		}
+	}
+	return will, w.fire(t, t.events.after, old, will)
+}
+
+// stored stores a row in the place of another one.
+func (w *changer) stored(t *changedTable, was, will datums) (datums, error) {
 	if err := w.generate(t, will); err != nil {
+		return nil, err
+	}
+	if err := t.e.fill(w.ctx, will); err != nil {
 		return nil, err
 	}
 	if err := t.e.tx.alive(); err != nil {
@@ -355,7 +423,7 @@ func (w *changer) updateRow(t *changedTable, was datums) (datums, error) {
 	if err := w.hasParents(t, was, will); err != nil {
 		return nil, err
 	}
-	err = w.attempted(t.keys, t.e.tx, func() error {
+	err := w.attempted(t.keys, t.e.tx, func() error {
 		if err := w.release(t.keys, was, will); err != nil {
 			return err
 		}
@@ -439,7 +507,7 @@ func (w *changer) set(t *changedTable, will datums, a rel.Assignment) error {
 	if v, err = expr.Assign(w.env, v, to); err != nil {
 		return err
 	}
-	if v.IsNull() && !t.q.columns[at].Nullable {
+	if v.IsNull() && !t.q.columns[at].Nullable && !t.later {
 		if w.env.Strict() || !w.env.Ignore && w.nullFails {
 			return expr.Errorf(1048, "23000", "Column '%s' cannot be null", to.Name)
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/bind"
 )
 
-// What vitess's grammar lacks of statements that change rows: LOW_PRIORITY, QUICK and the like, which are without effect, DELETE IGNORE, and
+// What vitess's grammar lacks of statements that change rows: LOW_PRIORITY, QUICK and the like, which are without effect, DELETE
+// IGNORE, and
 // the name that DELETE gives to its only table. The last two are comments behind DELETE while the statement is parsed.
 
 // aliasMark begins the comment with a DELETE's name of its table.

@@ -41,7 +41,20 @@ func (h *queryHost) Rules(t rel.Table) (*bind.TableRules, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: rows of %s.%s", bind.ErrUnsupported, t.Database(), t.Name())
 	}
-	return q.t.l.tableRules()
+	r, err := q.t.l.tableRules()
+	if err != nil {
+		return nil, err
+	}
+	s, err := h.s.schema(h.ctx)
+	if err != nil {
+		return nil, err
+	}
+	if triggersOf(s.snap.Databases()[q.t.l.desc.Database], q.t.l.desc.Name) {
+		triggered := *r
+		triggered.Triggered = true
+		r = &triggered
+	}
+	return r, nil
 }
 
 // tableRules are what the table says of its rows.
@@ -60,6 +73,9 @@ func (l *layout) tableRules() (*bind.TableRules, error) {
 			text string
 			list *[]sqlparser.Expr
 		}{{c.Default, &r.Defaults}, {c.OnUpdate, &r.OnUpdate}, {generated, &r.Generated}} {
+			if isPart(c) { // the editor calculates it
+				e.text = ""
+			}
 			parsed, err := parseRule(e.text)
 			if err != nil {
 				return nil, fmt.Errorf("%w: column %s of table %s: %v", bind.ErrUnsupported, c.Name, l.desc.Name, err)

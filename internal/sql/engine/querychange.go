@@ -35,6 +35,7 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 	s := x.s
 	s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: writing, deferred: !reacts(stmt), locks: locks, scanLocks: scanLocks(sc),
 		flags: &sql.QueryFlags{}, by: x}
+	s.stmt.by = x
 	s.stmt.ids.inserts(stmt)
 	s.stmt.atCommit = onlyInserts(stmt) && x.autocommit(sc)
 	if s.latest = s.transaction(); s.latest != nil {
@@ -70,7 +71,10 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 		err = x.explain(sc, c.Query, c)
 	default:
 		x.schema = types.OkResultSchema
-		err = x.change(sc, c)
+		var r types.OkResult
+		if r, err = x.change(sc, c); err == nil {
+			x.counted(r)
+		}
 	}
 	if err != nil {
 		return clientSide(err)
@@ -144,9 +148,6 @@ func (x *execution) ownChange(sc *sql.Context, c *rel.Change) error {
 		}
 		db := s.snap.Databases()[q.t.l.desc.Database]
 		x.s.stmt.uses.database(db.ID)
-		if triggersOf(db, q.t.l.desc.Name) {
-			return fmt.Errorf("%w: triggers of table %s", bind.ErrUnsupported, t.Table.Name())
-		}
 		if x.foreignKeys[q.t.l.desc.ID], err = x.s.foreignKeysOf(sc, x.h.e, q.t.l, own); err != nil {
 			return err
 		}
@@ -154,8 +155,8 @@ func (x *execution) ownChange(sc *sql.Context, c *rel.Change) error {
 	return nil
 }
 
-// change executes the plan of an UPDATE or DELETE and answers.
-func (x *execution) change(sc *sql.Context, c *rel.Change) (err error) {
+// change executes the plan of a statement that changes rows. r is what the client is told.
+func (x *execution) change(sc *sql.Context, c *rel.Change) (r types.OkResult, err error) {
 	env := environment(sc)
 	env.Ignore = c.Ignore
 	run := exec.New(c.Query, env, &querySource{ctx: sc, s: x.s}, queryOptions(sc, x.s, nil))
@@ -165,29 +166,29 @@ func (x *execution) change(sc *sql.Context, c *rel.Change) (err error) {
 		}
 	}()
 	if err := run.Open(); err != nil {
-		return err
+		return r, err
 	}
-	if c.Ignore {
+	if x.s.stmt.ignores = c.Ignore; c.Ignore {
 		x.s.stmt.deferred = false
 	}
 	if err := constants(c, env); err != nil {
-		return err
+		return r, err
 	}
 	w, err := newChanger(sc, x.s, c, env, run, x.foreignKeys)
 	if err != nil {
-		return err
+		return r, err
 	}
 	if c.Insert != nil {
 		return x.insert(w)
 	}
 	if err := w.changeAll(); err != nil {
-		return err
+		return r, err
 	}
 	if err := w.complete(); err != nil {
-		return err
+		return r, err
 	}
 	x.s.GetLastQueryInfo().FoundRows.Store(int64(w.matched))
-	r := types.OkResult{RowsAffected: uint64(w.changed)}
+	r.RowsAffected = uint64(w.changed)
 	if !c.Delete {
 		r.Info = plan.UpdateInfo{Matched: w.matched, Updated: w.changed, Warnings: len(x.s.Warnings())}
 		if x.c.Capabilities&mysql.CapabilityClientFoundRows > 0 {
@@ -197,8 +198,7 @@ func (x *execution) change(sc *sql.Context, c *rel.Change) (err error) {
 			r.InsertID = uint64(x.s.GetLastQueryInfo().LastInsertId.Load())
 		}
 	}
-	x.counted(r)
-	return nil
+	return r, nil
 }
 
 // strictly fails with what strict mode makes an error of in the evaluation before.

@@ -2,7 +2,8 @@ package rel
 
 import "github.com/longitude-db/longitude/internal/sql/expr"
 
-// Change is a statement that changes rows of tables: what package bind makes of INSERT, REPLACE, UPDATE and DELETE. The host executes it: it
+// Change is a statement that changes rows of tables: what package bind makes of INSERT, REPLACE, UPDATE and DELETE. The host
+// executes it: it
 // reads the rows that Query finds, and then, one after the other, fills the registers of the row in question and evaluates what is to be
 // stored.
 type Change struct {
@@ -29,7 +30,8 @@ type Change struct {
 type Insert struct {
 	// Into is the table. Its New are the registers of the row that is inserted.
 	Into *Target
-	// Rows are the assignments of each row that is made of a row of Query, in the order in which the statement names the columns. Query gives
+	// Rows are the assignments of each row that is made of a row of Query, in the order in which the statement names the columns.
+	// Query gives
 	// one row without columns for VALUES.
 	Rows [][]Assignment
 	// Defaults are what columns hold if nothing is assigned to them, in the order of their places. Value is nil if the column has none.
