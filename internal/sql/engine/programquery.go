@@ -229,6 +229,12 @@ func (p *invocation) value(text string) (expr.Value, expr.Type, error) {
 	if p.frame != nil && simpleExpression(text) {
 		return p.simpleValue(text)
 	}
+	info := p.x.s.GetLastQueryInfo() // ROW_COUNT() and FOUND_ROWS() are about statements
+	changed, found := info.RowCount.Load(), info.FoundRows.Load()
+	defer func() {
+		info.RowCount.Store(changed)
+		info.FoundRows.Store(found)
+	}()
 	stmt, err := p.parseQuery("SELECT " + text)
 	if err != nil {
 		return expr.Null, expr.TNull, err
