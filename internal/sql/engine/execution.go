@@ -55,6 +55,8 @@ type execution struct {
 	described *rel.Query                   // how the result was described, if not by schema
 	own       *ownStatement                // that the parser does not know; nil: it is none
 	behind    bool                         // the statement is that of an EXECUTE, behind which the text goes on
+	// foreignKeys are those of the tables that the statement changes, by table.
+	foreignKeys map[uint64]*foreignKeys
 }
 
 // run executes the first statement of the request and returns the rest of the text.

@@ -52,17 +52,18 @@ func beginsChange(q string) bool {
 func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Statement, rest string, err error) {
 	marked, literals := markLiterals(query, o.AnsiQuotes)
 	text := querySyntax(marked, o.AnsiQuotes)
+	if es := changeSyntax(text.out); len(es) > 0 {
+		text = text.and(es...)
+	}
 	parse := func(t string) (sqlparser.Statement, string, error) {
 		s, _, rest, err := sql.DefaultMySQLParser.ParseWithOptions(context.Background(), t, ';', true, o)
 		return s, rest, err
 	}
 	stmt, rest, err = parse(text.out)
-	for err != nil {
-		from, to := outerParentheses(text.out)
-		if to < 0 {
-			break
+	if from, to := outerParentheses(text.out); err != nil && to >= 0 { // all pairs at once: parsing again for each takes the square of their number
+		for ; to >= 0; from, to = outerParentheses(text.out) {
+			text = text.and(edit{from, from + 1, " "}, edit{to, to + 1, " "})
 		}
-		text = text.and(edit{from, from + 1, " "}, edit{to, to + 1, " "})
 		stmt, rest, err = parse(text.out)
 	}
 	for n := 0; err != nil && n < mostQuoted; n++ {
@@ -88,6 +89,7 @@ func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Stateme
 	if err != nil || stmt == nil {
 		return nil, "", err
 	}
+	nameDeleted(stmt)
 	if len(text.edits) > 0 || literals {
 		restoreText(stmt, query, text)
 	}

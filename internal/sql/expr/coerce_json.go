@@ -90,8 +90,8 @@ func jsonToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 		}
 		return int64(i.Bits), i.Unsigned, nil
 	case document.Double:
-		n, unsigned = floatToInt(env, d.Float())
-		return n, unsigned, nil
+		n, err = floatToInt(env, Float(d.Float()))
+		return n, false, err
 	}
 	x, err := jsonNumber(env, v, "INTEGER")
 	if err != nil {
