@@ -83,7 +83,7 @@ func datesBeside(nodes []Node) (beside bool, t Type) {
 			if nt.Kind() == KindDatetime {
 				t = TDatetime(max(t.Scale, nt.Scale))
 			}
-		case nt.Kind() == KindText, nt.IsNumber():
+		case nt.Kind() == KindText, nt.Kind() == KindBytes, nt.IsNumber():
 			other = true
 		default:
 			return false, t
