@@ -12,6 +12,9 @@ import (
 // UPDATE and DELETE. The tables, WHERE, ORDER BY and LIMIT are those of a query; what is to be stored reads the registers of the row that is
 // being changed (rel.Target.New), where the statement names one table, and the rows that the query found where it may name several.
 
+// IgnoreMark is the comment that stands for IGNORE in a DELETE, where the grammar has none.
+const IgnoreMark = "/*longitude ignore*/"
+
 // readTable is a table of the catalog that the statement reads.
 type readTable struct {
 	table rel.Table
@@ -331,7 +334,11 @@ func (c *changed) rowScope(t *rel.Target) *scope {
 	s.clause, s.number = fieldList, 1
 	src := &source{database: t.Table.Database(), alias: t.Alias}
 	for at, col := range t.Table.Columns() {
-		src.cols = append(src.cols, column{name: col.Name, id: t.New[at], hidden: col.Hidden})
+		name := col.Name
+		if col.System {
+			name = ""
+		}
+		src.cols = append(src.cols, column{name: name, id: t.New[at], hidden: col.Hidden})
 	}
 	s.from = sideBySide([]*source{src})
 	return s
@@ -359,6 +366,9 @@ func (c *changed) delete(stmt *sqlparser.Delete) error {
 		return unsupported("PARTITION")
 	}
 	c.out.Delete = true
+	for _, comment := range stmt.Comments {
+		c.out.Ignore = c.out.Ignore || string(comment) == IgnoreMark
+	}
 	c.out.Several = len(stmt.Targets) > 0
 	if err := c.tables(stmt.With, stmt.TableExprs, stmt.Where, stmt.OrderBy); err != nil {
 		return err

@@ -114,7 +114,7 @@ func (c *changed) insertedColumns(names sqlparser.Columns) (out []int, err error
 		return out, nil
 	}
 	for _, n := range names {
-		at := slices.IndexFunc(cols, func(col rel.TableColumn) bool { return sameName(col.Name, n.String()) })
+		at := slices.IndexFunc(cols, func(col rel.TableColumn) bool { return !col.System && sameName(col.Name, n.String()) })
 		if at < 0 {
 			return nil, expr.Errorf(1054, "42S22", "Unknown column '%s' in 'field list'", n.String())
 		}
@@ -237,7 +237,7 @@ func (c *changed) insertRules(rules *TableRules, s *scope) error {
 	for at := range set {
 		set[at] = true
 	}
-	return c.b.generated(t, rules, s, set)
+	return c.b.generated(t, rules, s, set, true)
 }
 
 // onDuplicate binds ON DUPLICATE KEY UPDATE: assignments to the row that is there. They may name its columns, those of the row of VALUES or of

@@ -50,9 +50,6 @@ func (x *execution) insert(w *changer) error {
 	if err := i.complete(); err != nil {
 		return err
 	}
-	if err := i.into.e.StatementComplete(w.ctx); err != nil {
-		return err
-	}
 	i.answer(x)
 	return nil
 }
@@ -81,13 +78,17 @@ func (i *inserter) answer(x *execution) {
 		if i.c.Ignore {
 			duplicates = i.rows - i.inserted - i.updated
 		}
-		r.Info = insertInfo(fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", i.rows, duplicates, len(x.s.Warnings())))
+		r.Info = infoOfInsert(i.rows, duplicates, len(x.s.Warnings()))
 	}
 	x.counted(r)
 }
 
 // insertInfo is the text with which the answer to an INSERT of several rows ends.
 type insertInfo string
+
+func infoOfInsert(records, duplicates, warnings int) insertInfo {
+	return insertInfo(fmt.Sprintf("Records: %d  Duplicates: %d  Warnings: %d", records, duplicates, warnings))
+}
 
 // String implements fmt.Stringer.
 func (i insertInfo) String() string { return string(i) }
@@ -99,6 +100,7 @@ func newInserter(w *changer, zeroIsID bool) (*inserter, error) {
 		return nil, e.err
 	}
 	i := &inserter{changer: w, into: newChangedTable(ins.Into, e), zeroIsID: zeroIsID}
+	i.into.keys = w.keys[i.into.l.desc.ID]
 	if len(w.targets) > 0 {
 		i.dup = w.targets[0]
 		i.dup.e = e
@@ -174,7 +176,7 @@ func (i *inserter) constant(a rel.Assignment) (err error) {
 
 // insertAll inserts all rows.
 func (i *inserter) insertAll() error {
-	if i.c.Apart && i.dup == nil && !i.c.Insert.Replace {
+	if i.c.Apart && i.dup == nil && !i.c.Insert.Replace && len(i.into.keys.own) == 0 {
 		row := make([]expr.Value, len(i.c.Query.Out))
 		for {
 			if err := interrupted(i.ctx); err != nil {
@@ -276,6 +278,9 @@ func (i *inserter) insertRow(list []rel.Assignment) error {
 	if err := i.generate(t, will); err != nil {
 		return err
 	}
+	if err := i.hasParents(t, nil, will); err != nil {
+		return err
+	}
 	return i.store(will, generated)
 }
 
@@ -366,6 +371,9 @@ func (i *inserter) identify(will datums) (generated bool, err error) {
 func (i *inserter) store(will datums, generated bool) error {
 	t := i.into
 	stmt := i.s.stmt
+	if err := t.e.fill(i.ctx, will); err != nil {
+		return err
+	}
 	if stmt.deferred {
 		if stmt.atCommit && len(i.kept) < lookupBatch {
 			i.kept = append(i.kept, will)
@@ -428,11 +436,15 @@ func (i *inserter) replace(x *indexLayout, have, will datums, generated bool) (d
 		i.noteInserted(will, generated)
 		return true, nil
 	}
+	fks := t.keys.replaced(have, will)
+	if err := i.release(fks, have, nil); err != nil {
+		return false, err
+	}
 	if err := t.e.remove(have); err != nil {
 		return false, err
 	}
 	i.deleted++
-	return false, nil
+	return false, i.cascade(fks, have, nil, 0)
 }
 
 // lastUnique reports whether no unique index comes behind this one.

@@ -27,12 +27,13 @@ type changer struct {
 	run     *exec.Execution
 	regs    []expr.Value
 	targets []*changedTable
+	order   []int // in which they are changed
 
 	matched, changed int
 	row              int // of the statement, from 1
 	// nullFails: a NULL for a column that takes none is an error outside strict mode too.
 	nullFails bool
-	shared    map[uint64]*changedTwice // by table: those that the statement changes under several names
+	keys      map[uint64]*foreignKeys // by table
 }
 
 // changedTwice is what has become of the rows of a table, by the keys that they had.
@@ -52,25 +53,50 @@ type changedTable struct {
 	seen   map[string]bool      // rows that were changed, by their keys; nil: none comes twice
 	twice  *changedTwice        // nil: the statement changes the table under this name alone
 	atOnce bool                 // what is assigned is read by the assignments behind it
+	keys   *foreignKeys
 }
 
-func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run *exec.Execution) (*changer, error) {
-	w := &changer{ctx: ctx, s: s, c: c, env: env, run: run, regs: run.Registers()}
+func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run *exec.Execution, keys map[uint64]*foreignKeys) (*changer, error) {
+	s.stmt.ignores = c.Ignore
+	w := &changer{ctx: ctx, s: s, c: c, env: env, run: run, regs: run.Registers(), keys: keys}
 	for _, t := range c.Targets {
 		d := newChangedTable(t, t.Table.(*queryTable).t.editor(ctx))
 		if d.e.err != nil {
 			return nil, d.e.err
+		}
+		if d.keys = w.keys[d.l.desc.ID]; d.keys.again {
+			w.c.Apart = false // rows are found before any is changed
 		}
 		if c.Several {
 			d.seen = map[string]bool{}
 		}
 		w.targets = append(w.targets, d)
 	}
+	w.order = make([]int, len(w.targets))
+	for n := range w.order {
+		w.order[n] = n
+	}
 	if c.Several {
 		w.share()
 		w.findFirst()
 	}
+	if c.Delete { // rows that refer to others go before those
+		slices.SortStableFunc(w.order, func(a, b int) int {
+			switch x, y := w.targets[a], w.targets[b]; {
+			case x.refersTo(y) && !y.refersTo(x):
+				return -1
+			case y.refersTo(x) && !x.refersTo(y):
+				return 1
+			}
+			return 0
+		})
+	}
 	return w, nil
+}
+
+// refersTo reports whether a table has a foreign key to another one.
+func (t *changedTable) refersTo(o *changedTable) bool {
+	return slices.ContainsFunc(t.keys.own, func(k *foreignKey) bool { return k.t != nil && k.t.l.desc.ID == o.l.desc.ID })
 }
 
 // share has the tables that are changed under several names know what becomes of their rows.
@@ -207,11 +233,9 @@ func (w *changer) changeKept(width int) error {
 	if err != nil {
 		return err
 	}
-	for n, t := range w.targets { // one table after the other
-		for i, row := range rows {
-			if n == len(w.targets)-1 {
-				rows[i] = nil
-			}
+	for _, n := range w.order { // one table after the other
+		t := w.targets[n]
+		for _, row := range rows {
 			if err := interrupted(w.ctx); err != nil {
 				return err
 			}
@@ -262,8 +286,12 @@ func (w *changer) changeOne(t *changedTable, row expr.Value) error {
 			was = t.twice.now[key]
 		}
 	}
+	was, err := w.current(t, was)
+	if err != nil || was == nil {
+		return err
+	}
 	w.row++
-	will, err := was, error(nil)
+	will := was
 	if w.c.Delete {
 		err = w.deleteRow(t, was)
 	} else {
@@ -288,11 +316,19 @@ func (w *changer) deleteRow(t *changedTable, was datums) error {
 	if err := t.e.tx.alive(); err != nil {
 		return err
 	}
-	if err := t.e.remove(was); err != nil {
-		return err
+	err := w.attempted(t.keys, t.e.tx, func() error {
+		if err := w.release(t.keys, was, nil); err != nil {
+			return err
+		}
+		if err := t.e.remove(was); err != nil {
+			return err
+		}
+		return w.cascade(t.keys, was, nil, 0)
+	})
+	if err == nil {
+		w.changed++
 	}
-	w.changed++
-	return nil
+	return err
 }
 
 // updateRow makes the assignments of one row, and stores it if it has become another one. It returns the row as it is then.
@@ -316,7 +352,19 @@ func (w *changer) updateRow(t *changedTable, was datums) (datums, error) {
 	if err := t.e.tx.alive(); err != nil {
 		return nil, err
 	}
-	if err := t.e.replace(w.ctx, was, will); err != nil {
+	if err := w.hasParents(t, was, will); err != nil {
+		return nil, err
+	}
+	err = w.attempted(t.keys, t.e.tx, func() error {
+		if err := w.release(t.keys, was, will); err != nil {
+			return err
+		}
+		if err := t.e.replace(w.ctx, was, will); err != nil {
+			return err
+		}
+		return w.cascade(t.keys, was, will, 0)
+	})
+	if err != nil {
 		return nil, err
 	}
 	w.changed++
@@ -524,6 +572,10 @@ func (w *changer) ignored(err error) error {
 		code, message = int(own.Code), own.Message
 	case errors.As(err, &client):
 		code, message = client.Num, client.Message
+	case sql.ErrForeignKeyChildViolation.Is(err):
+		code, message = 1452, text(err, w.s.transaction())
+	case sql.ErrForeignKeyParentViolation.Is(err):
+		code, message = 1451, text(err, w.s.transaction())
 	default:
 		text, ok := uniqueKeyText(err)
 		if !ok {
@@ -544,8 +596,11 @@ var ignorable = map[int]bool{1022: true, 1048: true, 1062: true, 1242: true, 126
 
 // complete looks up what the end of the statement decides: keys that rows were moved to.
 func (w *changer) complete() error {
-	for _, t := range w.targets {
-		if err := t.e.flush(w.ctx); err != nil {
+	if err := w.s.stmt.checkParents(w.ctx); err != nil {
+		return err
+	}
+	for _, e := range w.s.stmt.editors { // those of rows that foreign keys have led to as well
+		if err := e.flush(w.ctx); err != nil {
 			return err
 		}
 	}

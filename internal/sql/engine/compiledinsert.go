@@ -50,6 +50,9 @@ func (f *insertForm) perform(x *execution, sc *sql.Context, given []literal) err
 		return err
 	}
 	r := types.OkResult{RowsAffected: uint64(len(rows)), InsertID: first}
+	if len(rows) > 1 {
+		r.Info = infoOfInsert(len(rows), 0, 0)
+	}
 	x.counted(r)
 	return nil
 }

@@ -55,6 +55,8 @@ type execution struct {
 	described *rel.Query                   // how the result was described, if not by schema
 	own       *ownStatement                // that the parser does not know; nil: it is none
 	behind    bool                         // the statement is that of an EXECUTE, behind which the text goes on
+	// foreignKeys are those of the tables that the statement changes, by table.
+	foreignKeys map[uint64]*foreignKeys
 }
 
 // run executes the first statement of the request and returns the rest of the text.
@@ -336,8 +338,12 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		if s, is := createsLike(stmt); is {
 			return x.attemptLike(sc, s)
 		}
-		if stmt, err = x.noteTables(sc, stmt); err != nil {
+		noted, err := x.noteTables(sc, stmt)
+		if err != nil {
 			return err
+		}
+		if noted != stmt {
+			stmt, query = noted, "/* columns */ "+query // its own key: the statement that was prepared is another
 		}
 	}
 	if x.inserted != nil {

@@ -130,6 +130,13 @@ func (x *execution) ownChange(sc *sql.Context, c *rel.Change) error {
 	if c.Insert != nil {
 		targets = []*rel.Target{c.Insert.Into}
 	}
+	own := map[uint64]bool{}
+	for _, t := range targets {
+		if q, ok := t.Table.(*queryTable); ok {
+			own[q.t.l.desc.ID] = true
+		}
+	}
+	x.foreignKeys = map[uint64]*foreignKeys{}
 	for _, t := range targets {
 		q, ok := t.Table.(*queryTable)
 		if !ok {
@@ -140,8 +147,8 @@ func (x *execution) ownChange(sc *sql.Context, c *rel.Change) error {
 		if triggersOf(db, q.t.l.desc.Name) {
 			return fmt.Errorf("%w: triggers of table %s", bind.ErrUnsupported, t.Table.Name())
 		}
-		if len(q.t.l.desc.ForeignKeys) > 0 || len(s.snap.References(db.Name, q.t.l.desc.Name)) > 0 {
-			return fmt.Errorf("%w: foreign keys of table %s", bind.ErrUnsupported, t.Table.Name())
+		if x.foreignKeys[q.t.l.desc.ID], err = x.s.foreignKeysOf(sc, x.h.e, q.t.l, own); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -166,7 +173,7 @@ func (x *execution) change(sc *sql.Context, c *rel.Change) (err error) {
 	if err := constants(c, env); err != nil {
 		return err
 	}
-	w, err := newChanger(sc, x.s, c, env, run)
+	w, err := newChanger(sc, x.s, c, env, run, x.foreignKeys)
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,9 @@ func beginsChange(q string) bool {
 func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Statement, rest string, err error) {
 	marked, literals := markLiterals(query, o.AnsiQuotes)
 	text := querySyntax(marked, o.AnsiQuotes)
+	if es := changeSyntax(text.out); len(es) > 0 {
+		text = text.and(es...)
+	}
 	parse := func(t string) (sqlparser.Statement, string, error) {
 		s, _, rest, err := sql.DefaultMySQLParser.ParseWithOptions(context.Background(), t, ';', true, o)
 		return s, rest, err
@@ -86,6 +89,7 @@ func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Stateme
 	if err != nil || stmt == nil {
 		return nil, "", err
 	}
+	nameDeleted(stmt)
 	if len(text.edits) > 0 || literals {
 		restoreText(stmt, query, text)
 	}

@@ -505,7 +505,7 @@ func temporalNumbers(nodes ...Node) []Node {
 }
 
 // yearConstants replaces, beside a YEAR column, constants of one or two digits by the year that such a number is when it is stored: y < 5 means
-// y < 2005, and y = '0' means y = 2000 (the number 0 is the year 0000). A list of several values and CASE compare them as they are.
+// y < 2005, and y = '0' means y = 2000 (the number 0 is the year 0000); and dates by their years. A list of several values and CASE compare them as they are.
 func yearConstants(operation string, nodes ...Node) []Node {
 	switch operation {
 	case "=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "between", "not between":
@@ -528,6 +528,11 @@ func yearConstants(operation string, nodes ...Node) []Node {
 		}
 		year := int64(-1)
 		switch l.V.kind {
+		case KindDate, KindDatetime: // as a YEAR stores it
+			if y := temporal.DateTime(l.V.n).Year(); y >= 1901 && y <= 2155 {
+				out[i] = yearLit(int64(y))
+			}
+			continue
 		case KindInt, KindUint:
 			if year = int64(l.V.n); year == 0 {
 				continue
@@ -553,7 +558,11 @@ func yearConstants(operation string, nodes ...Node) []Node {
 		default:
 			year += 1900
 		}
-		out[i] = &Lit{V: Uint(uint64(year)), T: Type{Name: YearType, Unsigned: true, Length: 4, Collation: BinaryCollation, Coerc: Numeric}}
+		out[i] = yearLit(year)
 	}
 	return out
+}
+
+func yearLit(year int64) *Lit {
+	return &Lit{V: Uint(uint64(year)), T: Type{Name: YearType, Unsigned: true, Length: 4, Collation: BinaryCollation, Coerc: Numeric}}
 }

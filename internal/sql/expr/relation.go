@@ -123,15 +123,16 @@ func listClass(args []Node) (class, bool) {
 	if k := args[0].Type().Kind(); k != KindText && k != KindBytes || len(args) < 3 {
 		return 0, false
 	}
-	if slices.ContainsFunc(args, func(n Node) bool { return !IsConst(n) }) {
-		return 0, false
-	}
-	date, clock, number := false, false, false
+	date, clock, number, datetime := false, false, false, false
 	for _, a := range args[1:] {
 		t := a.Type()
-		date, clock, number = date || t.HasDate(), clock || t.Kind() == KindTime, number || t.IsNumber()
+		date, clock, number, datetime = date || t.HasDate(), clock || t.Kind() == KindTime, number || t.IsNumber(), datetime || t.Kind() == KindDatetime
 	}
 	switch {
+	case datetime && !number:
+		return asDatetime, true
+	case slices.ContainsFunc(args, func(n Node) bool { return !IsConst(n) }):
+		return 0, false
 	case number && (date || clock):
 		return asText, true
 	case date:
@@ -426,7 +427,7 @@ func resolveIn(negated bool) func(*Call) error {
 			if class, ok := listClass(c.Args); ok && err == nil && (class != asText || a.Type().IsTemporal()) {
 				e.how[0] = comparison{class: class, collation: left.Type().Collation}
 				e.left[0], e.right[0], e.cmp[0] = left, a, e.how[0].fn()
-				if class != asText {
+				if class != asText && !slices.ContainsFunc(c.Args, func(n Node) bool { return n.Type().Kind() == KindDatetime }) {
 					e.cmp[0] = realTimes(e.how[0])
 				}
 			}
