@@ -168,7 +168,7 @@ func TestFingerprintsGroup(t *testing.T) {
 // generator that finds more.
 const (
 	mostDiffers = 10
-	mostKnown   = 307
+	mostKnown   = 213
 )
 
 func TestListsOnlyShrink(t *testing.T) {

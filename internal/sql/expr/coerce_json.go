@@ -149,7 +149,11 @@ func documentOf(env *Env, n Node) (*document.Doc, error) {
 	if !v.IsNull() && IsTruth(n) {
 		return document.NewBool(v.n != 0), nil
 	}
-	return atom(env, v, n.Type())
+	t := n.Type()
+	if _, made := n.(*Call); made && t.Name == Blob && t.Length < 0 { // of which the length is not known
+		t.Name = Varbinary
+	}
+	return atom(env, v, t)
 }
 
 // IsTruth reports whether an expression gives a truth value, which is true or false in a document. A column is none, whatever was put into it.

@@ -363,7 +363,7 @@ func (c *temporalConstant) Constant() bool { return true }
 // Eval implements Node.
 func (c *temporalConstant) Eval(env *Env) (Value, error) {
 	v, err := c.Node.Eval(env)
-	if err != nil || v.IsNull() || v.kind != KindText && v.kind != KindBytes {
+	if err != nil || v.IsNull() || v.kind != KindText && v.kind != KindBytes && v.kind != KindBit {
 		return v, err
 	}
 	r := temporal.ParseDateTime(v.s, env.storeMode()).ToZone(env.zone())

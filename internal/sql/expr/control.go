@@ -230,6 +230,9 @@ func textLength(ts []Type) int {
 func convertTo(t Type) func(*Env, Value) (Value, error) {
 	k := t.Kind()
 	return func(env *Env, v Value) (Value, error) {
+		if v.kind == KindDecimal && k == KindDecimal && v.scale == 0 && int(v.RawDecimal().Exponent) != -t.Scale {
+			return Decimal(rescale(v.RawDecimal(), t.Scale)), nil
+		}
 		if v.IsNull() || v.kind == k && k != KindDatetime && k != KindTime {
 			return v, nil
 		}

@@ -83,7 +83,7 @@ func datesBeside(nodes []Node) (beside bool, t Type) {
 			if nt.Kind() == KindDatetime {
 				t = TDatetime(max(t.Scale, nt.Scale))
 			}
-		case nt.Kind() == KindText, nt.IsNumber():
+		case nt.Kind() == KindText, nt.Kind() == KindBytes, nt.IsNumber():
 			other = true
 		default:
 			return false, t
@@ -93,20 +93,20 @@ func datesBeside(nodes []Node) (beside bool, t Type) {
 }
 
 // extremeDate is GREATEST and LEAST of dates beside texts and numbers, which are read as dates: the text of a DATE, or of a DATETIME. What is no
-// date counts as later than all, and is given as it is.
+// date counts as later than all DATEs and as earlier than all DATETIMEs, and is given as it is.
 func extremeDate(want int, t Type) func(*Env, *Call, []Value) (Value, error) {
 	return func(env *Env, _ *Call, args []Value) (Value, error) {
 		var best temporal.DateTime
 		var shown string
 		for i, v := range args {
 			d, ok := smallDate(env, v)
-			if !ok {
+			if ok = ok && t.Kind() == KindDate; !ok {
 				r, err := dateOf(env, v, anyDate)
 				if err != nil {
 					return Null, err
 				}
-				if d, ok = r.DateTime, r.OK(); !ok {
-					d = math.MaxInt64 // after all dates
+				if d, ok = r.DateTime, r.OK(); !ok && t.Kind() == KindDate {
+					d = math.MaxInt64
 				}
 			}
 			if i > 0 && order(int64(d), int64(best)) != want {

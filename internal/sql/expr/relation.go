@@ -76,8 +76,16 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 			e.how = append(e.how, inner.how...)
 			continue
 		}
-		pair := yearConstants(operation, temporalNumbers(left[i], right[i])...)
+		pair := temporalNumbers(left[i], right[i])
+		if len(left) == 1 {
+			pair = yearConstants(operation, pair...)
+		}
 		c, err := compareAs(operation, pair...)
+		if t := pair[0].Type(); operation == rowsIn && t.IsString() && pair[1].Type().IsString() { // as the left side, whatever the other is
+			if c, err = (comparison{class: asText, collation: t.Collation}), nil; t.Collation == BinaryCollation {
+				c.class = asBytes
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -112,20 +120,24 @@ func asLeft(operation string, c comparison, left, right Type) comparison {
 // listClass is how a text is compared with a list in which there are dates or times: with all of it as those, if there are no numbers; otherwise
 // with the dates as texts.
 func listClass(args []Node) (class, bool) {
-	if args[0].Type().Kind() != KindText || len(args) < 3 {
+	if k := args[0].Type().Kind(); k != KindText && k != KindBytes || len(args) < 3 {
 		return 0, false
 	}
-	date, clock, number := false, false, false
+	date, clock, number, datetime := false, false, false, false
 	for _, a := range args[1:] {
 		t := a.Type()
-		date, clock, number = date || t.HasDate(), clock || t.Kind() == KindTime, number || t.IsNumber()
+		date, clock, number, datetime = date || t.HasDate(), clock || t.Kind() == KindTime, number || t.IsNumber(), datetime || t.Kind() == KindDatetime
 	}
 	switch {
+	case datetime && !number:
+		return asDatetime, true
+	case slices.ContainsFunc(args, func(n Node) bool { return !IsConst(n) }):
+		return 0, false
 	case number && (date || clock):
 		return asText, true
 	case date:
 		return asDatetime, true
-	case clock && !slices.ContainsFunc(args, func(n Node) bool { return !IsConst(n) }):
+	case clock:
 		return asTime, true
 	}
 	return 0, false
@@ -415,7 +427,7 @@ func resolveIn(negated bool) func(*Call) error {
 			if class, ok := listClass(c.Args); ok && err == nil && (class != asText || a.Type().IsTemporal()) {
 				e.how[0] = comparison{class: class, collation: left.Type().Collation}
 				e.left[0], e.right[0], e.cmp[0] = left, a, e.how[0].fn()
-				if class != asText {
+				if class != asText && !slices.ContainsFunc(c.Args, func(n Node) bool { return n.Type().Kind() == KindDatetime }) {
 					e.cmp[0] = realTimes(e.how[0])
 				}
 			}

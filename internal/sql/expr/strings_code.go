@@ -119,7 +119,7 @@ var windows1252 = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u
 func resolveHex(c *Call) error {
 	t := c.ArgType(0)
 	c.T = ascii(-1)
-	if t.IsNumber() && t.Kind() != KindBit {
+	if t.IsNumber() {
 		c.T = ascii(16)
 		c.Fn = strict1(func(env *Env, c *Call, v Value) (Value, error) {
 			n, err := bits64(env, v)

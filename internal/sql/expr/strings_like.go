@@ -197,7 +197,7 @@ func tellsOfCollation(tell func(Type, *collation.Collation) Value) func(*Call) e
 			return err
 		}
 		v := tell(t, of)
-		c.T = TText(64, 33, SysConst)
+		c.T = TText(64, 33, Coercible)
 		if v.Kind() == KindInt {
 			c.T = TInt
 		}

@@ -182,7 +182,10 @@ func resolveAddTime(c *Call, name string, sub bool) error {
 		if err != nil || !r.OK() {
 			return Null, err
 		}
-		by, err := timeOf(env, plainYear(second))
+		if name != "timestamp" {
+			second = plainYear(second)
+		}
+		by, err := timeOf(env, second)
 		if err != nil || by.Kind != temporal.KindTime {
 			return Null, err
 		}

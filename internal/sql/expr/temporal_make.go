@@ -368,7 +368,7 @@ func resolveCastYear(c *Call, to Type) error {
 				return Null, err
 			}
 			year, f = temporal.YearFromInt(int64(r.DateTime.Year()))
-		case KindText, KindBytes, KindBit:
+		case KindText, KindBytes:
 			whole, _, fraction := strings.Cut(v.s, ".")
 			if year, f = temporal.ParseYear(whole); fraction { // the fraction does not round
 				f |= temporal.Truncated

@@ -84,7 +84,7 @@ func calendarPart(name string, t Type, part func(temporal.DateTime) Value) *Func
 func smallDate(env *Env, v Value) (temporal.DateTime, bool) {
 	switch v.kind {
 	case KindInt, KindUint, KindFloat, KindDecimal:
-		if n, _, ok := secondsOf(env, v); ok && !v.IsYear() && (n >= 0 && n <= 31 || n == 100) && !negative(v) {
+		if n, _, ok := secondsOf(env, v); ok && !v.IsYear() && (n >= 0 && n <= 31 || n == 100) {
 			return temporal.Date(2000, int(n/100), int(n%100)), true
 		}
 	}
