@@ -185,11 +185,6 @@ func (t *changedTable) readAll() {
 
 // changeAll changes all rows that the query finds.
 func (w *changer) changeAll() error {
-	for _, t := range w.targets {
-		if err := w.lackDefaults(t, t.Sets); err != nil {
-			return err
-		}
-	}
 	width := len(w.c.Query.Out)
 	if !w.streams() {
 		return w.changeKept(width)
@@ -454,6 +449,9 @@ func (w *changer) assigned(t *changedTable, was datums) (datums, error) {
 			return nil, err
 		}
 		w.regs[t.New[a.Place]] = v
+	}
+	if err := w.lackDefaults(t, t.Sets); err != nil {
+		return nil, err
 	}
 	will := append(datums(nil), was...)
 	for _, a := range t.Sets {
