@@ -32,9 +32,9 @@ dump_of() {
     shift
     mariadb-dump "${at[@]}" "$@" "$db" >"$work/first.sql" || return 1
     sql -e "DROP DATABASE IF EXISTS ${db}2; CREATE DATABASE ${db}2" || return 1
-    sql "${db}2" <"$work/first.sql" || return 1
+    sql "${db}2" --comments <"$work/first.sql" || return 1
     mariadb-dump "${at[@]}" "$@" "${db}2" | sed "s/\`${db}2\`/\`$db\`/g; s/Database: ${db}2/Database: $db/; s/for database '${db}2'/for database '$db'/" >"$work/second.sql" || return 1
-    diff <(grep -v '^-- Dump completed' "$work/first.sql") <(grep -v '^-- Dump completed' "$work/second.sql")
+    diff <(grep -av '^-- Dump completed' "$work/first.sql") <(grep -av '^-- Dump completed' "$work/second.sql")
 }
 check dump-default dump
 check dump-programs dump --routines --triggers --events

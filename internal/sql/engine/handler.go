@@ -299,7 +299,7 @@ func rewrite(query string) string {
 	if showClock.MatchString(query) {
 		return "SELECT * FROM longitude.clock"
 	}
-	query = plainComments(query)
+	query = executedProgram(plainComments(query))
 	if q := cmp.Or(statusOfRoutines(query), shownTriggers(query)); q != "" {
 		return q
 	}

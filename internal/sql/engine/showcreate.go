@@ -233,7 +233,7 @@ func shownDefault(d *catalog.Column, c *sql.Column) string {
 // isExpression reports whether a default is one in parentheses, not the present time that stands there by itself.
 func isExpression(text string) bool { return strings.HasPrefix(text, "(") }
 
-// showCreateView is SHOW CREATE VIEW of a view that names its columns, which go-mysql-server leaves out.
+// showCreateView is SHOW CREATE TABLE of a view that names its columns, which go-mysql-server leaves out.
 func showCreateView(ctx *sql.Context, v *plan.SubqueryAlias) (sql.RowIter, error) {
 	var names []string
 	for _, c := range v.ColumnNames {
