@@ -90,7 +90,11 @@ func normal(d rowcodec.Datum) rowcodec.Datum {
 
 func shown(v expr.Value) string {
 	text, err := expr.ToText(nil, v)
-	return fmt.Sprintf("%d/%d/%v/%q/%v", v.Kind(), v.Fsp(), v.RawUint(), text, err)
+	digits := v.Fsp()
+	if v.Kind() == expr.KindText || v.Kind() == expr.KindBytes { // it says where a text is from
+		digits = 0
+	}
+	return fmt.Sprintf("%d/%d/%v/%q/%v", v.Kind(), digits, v.RawUint(), text, err)
 }
 
 // Dates that no row has are bounds nevertheless: the next day that there is stands in for them.
