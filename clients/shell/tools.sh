@@ -26,11 +26,14 @@ status() { mariadb "${at[@]}" -e 'status' | grep -q 'Uptime:'; }
 check status status
 
 # default: mariadb-dump without options, into a database and out again: the second dump is equal to the first, byte by byte.
-dump() {
-    mariadb-dump "${at[@]}" "$@" tools >"$work/first.sql" || return 1
-    sql -e "DROP DATABASE tools2; CREATE DATABASE tools2" || return 1
-    sql tools2 <"$work/first.sql" || return 1
-    mariadb-dump "${at[@]}" "$@" tools2 | sed "s/\`tools2\`/\`tools\`/g; s/Database: tools2/Database: tools/; s/for database 'tools2'/for database 'tools'/" >"$work/second.sql" || return 1
+dump() { dump_of tools "$@"; }
+dump_of() {
+    local db=$1
+    shift
+    mariadb-dump "${at[@]}" "$@" "$db" >"$work/first.sql" || return 1
+    sql -e "DROP DATABASE IF EXISTS ${db}2; CREATE DATABASE ${db}2" || return 1
+    sql "${db}2" <"$work/first.sql" || return 1
+    mariadb-dump "${at[@]}" "$@" "${db}2" | sed "s/\`${db}2\`/\`$db\`/g; s/Database: ${db}2/Database: $db/; s/for database '${db}2'/for database '$db'/" >"$work/second.sql" || return 1
     diff <(grep -v '^-- Dump completed' "$work/first.sql") <(grep -v '^-- Dump completed' "$work/second.sql")
 }
 check dump-default dump
@@ -42,6 +45,40 @@ all() { mariadb-dump "${at[@]}" --all-databases >"$work/all.sql" && grep -q 'CRE
 check dump-all-databases all
 rows() { equal "$(sql tools2 -e 'CHECKSUM TABLE parent, child' | sed 's/tools2/tools/')" "$(sql tools -e 'CHECKSUM TABLE parent, child')"; }
 check dump-rows rows
+
+# everything: a schema with every feature. mariadb-dump writes values of generated columns, too, which MySQL and this server refuse (3105): the
+# table that has some gets its rows behind the dump.
+everything() {
+    sql -e "DROP DATABASE IF EXISTS every; CREATE DATABASE every" || return 1
+    mariadb "${at[@]}" --default-character-set=utf8mb4 --comments every <"$here/everything.sql"
+}
+check everything everything
+check everything-dump dump_of every --routines --triggers --events
+everything_rows() {
+    local t n
+    for db in every every2; do
+        sql "$db" -e "INSERT INTO calculated (id, a, n, j) VALUES (1, 'Abc', 5, '{\"k\": \"v\"}'), (2, 'abc', 6, NULL), (3, NULL, -50, '{}'), (4, 'ß', 20, '{\"k\": null}')" || return 1
+        equal "$(sql "$db" -e "INSERT INTO calculated (id, a, n) VALUES (9, 'ABC', 5)" 2>&1 | grep -o 'ERROR [0-9]*')" 'ERROR 1062' || return 1
+        equal "$(sql "$db" -e "INSERT INTO calculated (id, a, n) VALUES (9, 'bad', 5)" 2>&1 | grep -o 'ERROR [0-9]*')" 'ERROR 3819' || return 1
+        equal "$(sql "$db" -e "INSERT INTO parents VALUES (7, 'x'); CALL add_parent(8, @n); SELECT @n, what FROM log ORDER BY id DESC LIMIT 1")" $'4\tnew; made\'' || return 1
+        equal "$(sql "$db" -e "UPDATE parents SET id = 20 WHERE id = 2" 2>&1 | grep -o 'ERROR [0-9]*')" 'ERROR 1451' || return 1
+        equal "$(sql "$db" -e "SELECT x, y FROM a_first ORDER BY x" | tr '\t\n' '|;')" $'1|one;2|two;4|NULL;' || return 1
+    done
+    n=0
+    for t in numbers times texts calculated keyless parents children 'od``d "name" '"'"'ü' log; do
+        equal "$(sql every2 -e "CHECKSUM TABLE \`$t\`" | cut -f2)" "$(sql every -e "CHECKSUM TABLE \`$t\`" | cut -f2)" || return 1
+        diff <(sql every2 -e "SELECT * FROM \`$t\`" | sort) <(sql every -e "SELECT * FROM \`$t\`" | sort) || return 1
+        equal "$(sql every2 -e "CHECK TABLE \`$t\`" | cut -f4)" OK || return 1
+        n=$((n + $(sql every2 -e "SELECT COUNT(*) FROM \`$t\`")))
+    done
+    equal "$n" 28
+}
+check everything-rows everything_rows
+refused() {
+    equal "$(sql every -e "CREATE FULLTEXT INDEX f ON texts (v)" 2>&1 | grep -c ERROR)" 1 || return 1
+    equal "$(sql every -e "CREATE TABLE g (p POINT NOT NULL, SPATIAL INDEX (p))" 2>&1 | grep -c ERROR)" 1
+}
+check everything-refused refused
 
 sql -e "SET GLOBAL local_infile = 1"
 sql tools -e "CREATE TABLE csv (id INT PRIMARY KEY, s VARCHAR(100), n INT NULL); CREATE TABLE tsv LIKE csv"

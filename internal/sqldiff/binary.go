@@ -27,6 +27,7 @@ const (
 	typeDecimal   = 246
 
 	flagUnsigned = 32
+	flagZerofill = 64
 )
 
 var typeNames = map[byte]string{0: "DECIMAL", typeTiny: "TINYINT", typeShort: "SMALLINT", typeLong: "INT", typeFloat: "FLOAT", typeDouble: "DOUBLE", typeNull: "NULL",
@@ -62,8 +63,12 @@ func binaryValue(d *decoder, c Col) string {
 	case typeTiny:
 		v := d.u8()
 		return whole(int64(int8(v)), uint64(v))
-	case typeYear:
-		return fmt.Sprintf("%04d", d.u16())
+	case typeYear: // of a column, which has the flag, with four digits
+		if v := d.u16(); c.Flags&flagZerofill == 0 {
+			return strconv.FormatUint(uint64(v), 10)
+		} else {
+			return fmt.Sprintf("%04d", v)
+		}
 	case typeShort:
 		v := d.u16()
 		return whole(int64(int16(v)), uint64(v))

@@ -36,6 +36,8 @@ type binder struct {
 	materialized map[rel.Node]*materialized
 	// semijoins are the subqueries that MySQL joins to the tables outside, where they are conditions of WHERE or ON.
 	semijoins map[*rel.Subquery]bool
+	// calls counts the calls that have been bound: an interrupted statement ends between two of them.
+	calls int
 	// hostCalls are the names of the functions that the host evaluates.
 	hostCalls map[expr.Node]string
 	// checks are made when all names have been bound: errors in names come first.

@@ -18,7 +18,21 @@ func (b *binder) datesBesideColumn(name string, args []expr.Node) {
 	if column == nil && len(args) == 2 && !list {
 		column, _ = args[1].(*rel.Col)
 	}
-	if column == nil || !column.T.IsTemporal() || b.set.Env == nil {
+	if column == nil || b.set.Env == nil {
+		return
+	}
+	if column.T.Name == expr.YearType && !list { // dates that are constant count by their years: package expr looks for literals
+		for i, a := range args {
+			if !a.Type().HasDate() || !expr.IsConst(a) {
+				continue
+			}
+			if v, err := a.Eval(b.set.Env); err == nil && !v.IsNull() {
+				args[i] = &expr.Lit{V: v, T: a.Type()}
+			}
+		}
+		return
+	}
+	if !column.T.IsTemporal() {
 		return
 	}
 	for i, a := range args {

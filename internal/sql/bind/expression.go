@@ -117,6 +117,11 @@ var rowTakers = map[string]bool{"=": true, "<>": true, "!=": true, "<=>": true, 
 // call makes a call of a function or operator that package expr knows. Arguments that are constants while the call is not are
 // calculated once.
 func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, error) {
+	if b.calls++; b.calls%256 == 0 && b.set.Env != nil {
+		if err := b.set.Env.Poll(); err != nil {
+			return nil, err
+		}
+	}
 	if !rowTakers[name] {
 		for _, a := range args {
 			if _, row := a.(*expr.Tuple); row {
@@ -287,7 +292,9 @@ func (b *binder) unary(e *sqlparser.UnaryExpr, s *scope) (expr.Node, error) {
 		return b.expression(e.Expr, s)
 	case sqlparser.UMinusStr:
 		if v, ok := inParens(e.Expr).(*sqlparser.SQLVal); ok { // MySQL keeps -1 as -(1)
-			if n, err := b.negative(v); n != nil || err != nil {
+			n, err := b.negative(v)
+			l, ok := n.(*expr.Lit)
+			if double := ok && l.V.Kind() == expr.KindFloat; !double && (n != nil || err != nil) { // -1e20 is an operation, which may be out of range
 				return b.rolledUp(n, s), err
 			}
 		}
@@ -323,7 +330,8 @@ func (b *binder) caseExpr(e *sqlparser.CaseExpr, s *scope) (expr.Node, error) {
 
 // namedInErrors are the calls whose text stands in errors and warnings.
 var namedInErrors = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "mod": true, "div": true, "neg": true, "cast": true,
-	"exp": true, "pow": true, "power": true, "log": true, "tan": true, "cot": true, "degrees": true, "abs": true, "str_to_date": true, "sinh": true}
+	"exp": true, "pow": true, "power": true, "log": true, "tan": true, "cot": true, "degrees": true, "abs": true, "str_to_date": true, "sinh": true,
+	"sqrt": true, "ln": true, "log2": true, "log10": true, "radians": true, "round": true, "truncate": true, "ceil": true, "ceiling": true, "floor": true}
 
 // maxText is how long the text of an expression becomes: errors name no more of it.
 const maxText = 1000

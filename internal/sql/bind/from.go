@@ -356,11 +356,11 @@ func (b *binder) scan(t rel.Table, alias string, hints *sqlparser.IndexHints) (j
 		origins[i] = rel.Origin{Database: src.database, Table: t.Name(), Alias: alias, Column: c.Name, Source: t, Place: i}
 		id := b.add(rel.Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Origin: &origins[i]})
 		scan.Places[i], scan.Cols[i] = i, id
-		src.cols[i] = column{name: c.Name, id: id, hidden: c.Hidden || c.System}
+		src.cols[i] = column{name: c.Name, id: id, hidden: c.Hidden}
 		if c.System {
 			src.cols[i].name = ""
 		}
-		if !c.Hidden && !c.System {
+		if !c.Hidden {
 			out.cols = append(out.cols, visible{src, src.cols[i]})
 		}
 	}

@@ -237,7 +237,7 @@ func (c *changed) insertRules(rules *TableRules, s *scope) error {
 	for at := range set {
 		set[at] = true
 	}
-	return c.b.generated(t, rules, s, set)
+	return c.b.generated(t, rules, s, set, true)
 }
 
 // onDuplicate binds ON DUPLICATE KEY UPDATE: assignments to the row that is there. They may name its columns, those of the row of

@@ -84,7 +84,7 @@ func fraction(s string) (expr.Node, error) {
 	if err != nil {
 		return nil, expr.Errorf(1367, "22007", "Illegal double '%s' value found during parsing", s)
 	}
-	return &expr.Lit{V: expr.Float(f), T: expr.TFloat}, nil
+	return &expr.Lit{V: expr.LiteralFloat(f), T: expr.TFloat}, nil
 }
 
 // decimal is an exact number. One that is longer than a DECIMAL may be is cut as MySQL cuts it.

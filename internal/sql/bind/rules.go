@@ -66,13 +66,12 @@ func (c *changed) rules(t *rel.Target) error {
 		}
 		t.Checks = append(t.Checks, rel.Check{Name: k.Name, Cond: n})
 	}
-	return c.b.generated(t, r, s, set)
+	return c.b.generated(t, r, s, set, false)
 }
 
-// generated binds the generated columns that have to be calculated: those that are not kept and that are read, before the
-// assignments and behind
-// them, and those that depend on what is assigned.
-func (b *binder) generated(t *rel.Target, r *TableRules, s *scope, set []bool) error {
+// generated binds the generated columns that have to be calculated: those that are not kept and that are read, before the assignments and behind
+// them, and those that depend on what is assigned; of a row that is made, all: one may read no column.
+func (b *binder) generated(t *rel.Target, r *TableRules, s *scope, set []bool, made bool) error {
 	nodes := make([]expr.Node, len(t.New))
 	reads := make([]rel.Cols, len(t.New))
 	wanted := rel.Cols{} // what assignments and checks read
@@ -97,6 +96,9 @@ func (b *binder) generated(t *rel.Target, r *TableRules, s *scope, set []bool) e
 		collect(reads[at], n)
 	}
 	changes := func(at int) bool {
+		if made {
+			return true
+		}
 		for i, id := range t.New {
 			if set[i] && reads[at][id] {
 				return true

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +11,7 @@ import (
 
 	"github.com/longitude-db/longitude/internal/sql/expr"
 	"github.com/longitude-db/longitude/internal/sql/rel"
+	"github.com/longitude-db/longitude/internal/sql/scripttest"
 )
 
 var update = flag.Bool("update", false, "write what is answered into the scripts")
@@ -21,64 +20,26 @@ var update = flag.Bool("update", false, "write what is answered into the scripts
 // a statement, and the lines "| ..." below it say what it becomes: its columns and its tree, or its error. "= ..." is one that is executed,
 // on the rows of "insert ..."; the lines are its rows.
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no scripts", err)
-	}
-	for _, f := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) { runScript(t, f) })
-	}
-}
-
-func runScript(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := newMemory()
-	var out strings.Builder
-	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
-	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		if strings.HasPrefix(line, "| ") {
-			t.Fatalf("%s:%d: an answer without a statement", file, i+1)
+	scripttest.Run(t, *update, func() scripttest.Do {
+		m := newMemory()
+		return func(t *testing.T, word, rest string) (string, bool) {
+			switch word {
+			case "table":
+				m.declare(t, rest)
+			case "view":
+				m.declareView(t, rest)
+			case "insert":
+				m.insert(t, rest)
+			case "set":
+				m.settings.OnlyFullGroupBy = rest == "full"
+			case ">":
+				return answer(m, rest), true
+			case "=":
+				return m.rowsOf(t, rest), true
+			}
+			return "", false
 		}
-		fmt.Fprintln(&out, line)
-		word, rest, _ := strings.Cut(line, " ")
-		switch word {
-		case "table":
-			m.declare(t, rest)
-		case "view":
-			m.declareView(t, rest)
-		case "insert":
-			m.insert(t, rest)
-		case "set":
-			m.settings.OnlyFullGroupBy = rest == "full"
-		case ">", "=":
-			var want strings.Builder
-			for i+1 < len(lines) && strings.HasPrefix(lines[i+1], "| ") {
-				i++
-				fmt.Fprintln(&want, lines[i][2:])
-			}
-			got := ""
-			if word == ">" {
-				got = answer(m, rest)
-			} else {
-				got = m.rowsOf(t, rest)
-			}
-			if got != want.String() && !*update {
-				t.Errorf("%s: %s\ngot\n%s\nwant\n%s", file, rest, got, want.String())
-			}
-			for _, l := range strings.Split(strings.TrimRight(got, "\n"), "\n") {
-				fmt.Fprintln(&out, "| "+l)
-			}
-		}
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 // answer is what a statement becomes.
@@ -204,11 +165,9 @@ func union(a, b rel.Cols) rel.Cols {
 func (c *checker) node(n rel.Node, outer rel.Cols) rel.Cols {
 	known := union(outer, nil)
 	switch n := n.(type) {
-	case *rel.Scan:
-		c.give(n.Cols)
-	case *rel.Project:
-		c.give(n.Cols)
-	case *rel.Values:
+	case *rel.Scan, *rel.Values, *rel.WorkScan, *rel.SetOp, *rel.Recursive:
+		c.give(n.Columns())
+	case *rel.Project: // its rows have the child's columns too
 		c.give(n.Cols)
 	case *rel.SharedScan:
 		c.give(n.Cols)
@@ -216,12 +175,6 @@ func (c *checker) node(n rel.Node, outer rel.Cols) rel.Cols {
 			c.shared[n.From] = true
 			c.node(n.From.Plan, outer)
 		}
-	case *rel.WorkScan:
-		c.give(n.Cols)
-	case *rel.SetOp:
-		c.give(n.Cols)
-	case *rel.Recursive:
-		c.give(n.Cols)
 	case *rel.Window:
 		for _, f := range n.Funcs {
 			c.give([]rel.ColID{f.Col})

@@ -193,17 +193,31 @@ func (b *binder) setTypes(queries []*query) ([]expr.Type, error) {
 		if t.Kind() == expr.KindBytes && fixedBytes(ts) {
 			t.Name = expr.Binary
 		}
-		if t.Kind() == expr.KindText {
-			if t.Collation, t.Coerc, err = setCollation(ts); err != nil {
+		if t.Kind() == expr.KindText || t.Kind() == expr.KindBytes && someText(ts) {
+			coll, coerc, err := setCollation(ts)
+			if err != nil {
 				return nil, err
 			}
-			if t.Collation == expr.BinaryCollation {
-				t.Name = expr.Varbinary
+			switch {
+			case coll == expr.BinaryCollation && t.Kind() == expr.KindText:
+				t = expr.TBytes(t.Length)
+			case coll != expr.BinaryCollation && t.Kind() == expr.KindBytes:
+				t = expr.TText(t.Length, coll, coerc)
 			}
+			t.Collation, t.Coerc = coll, coerc
 		}
 		out[i] = t
 	}
 	return out, nil
+}
+
+func someText(ts []expr.Type) bool {
+	for _, t := range ts {
+		if t.Kind() == expr.KindText {
+			return true
+		}
+	}
+	return false
 }
 
 // fixedBytes reports whether the columns are BINARY(n), or whole numbers beside those: so is the column that they make together.

@@ -100,6 +100,37 @@ func (c *Collation) AppendFirst(dst []byte, s string, n int) []byte {
 	return c.AppendKey(dst, s[:at])
 }
 
+// AppendWeights appends the weights of a text as MySQL's WEIGHT_STRING gives them: two bytes for each, levels with two zero bytes between them;
+// three bytes for the code of a character where those are compared; else the bytes of the text.
+func (c *Collation) AppendWeights(dst []byte, s string) []byte {
+	switch c.kind {
+	case weighed:
+		w := c.unit()
+		shift := uint16(0)
+		if strings.HasSuffix(c.Name, "_general_ci") { // the table has them one higher: none is 0
+			shift = 1
+		}
+		for level := range w.levels {
+			if level > 0 {
+				dst = append(dst, 0, 0)
+			}
+			it := w.iterate(s, level)
+			for v := it.next(); v != 0; v = it.next() {
+				dst = append(dst, byte((v-shift)>>8), byte(v-shift))
+			}
+		}
+		return dst
+	case codewise:
+		if c.Charset.MaxLen > 1 {
+			for _, r := range s {
+				dst = append(dst, byte(r>>16), byte(r>>8), byte(r))
+			}
+			return dst
+		}
+	}
+	return append(dst, s...)
+}
+
 // Hash is the same for texts that are equal under the collation.
 func (c *Collation) Hash(seed maphash.Seed, s string) uint64 {
 	if c.kind == bytewise {

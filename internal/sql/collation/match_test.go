@@ -139,8 +139,12 @@ func TestIndex(t *testing.T) {
 		{"utf8mb4_bin", "foobar", "BAR", -1},
 		{"utf8mb4_bin", "世界", "界", 3},
 		{"binary", "世界", "\x95", 4},
-		{"utf8mb4_0900_ai_ci", "xäy", "AY", -1}, // 'ä' takes two bytes; MySQL's answer
+		{"utf8mb4_0900_ai_ci", "xäy", "AY", 1},
 		{"utf8mb4_0900_ai_ci", "xäy", "Äy", 1},
+		{"utf8mb4_0900_ai_ci", "xß", "s", 1}, // MySQL 9: the weights of s are what those of ß begin with
+		{"utf8mb4_0900_ai_ci", "s", "ß", -1},
+		{"utf8mb4_0900_as_cs", "é", "e", 0},
+		{"utf8mb4_0900_as_cs", "é", "E", -1},
 		{"latin1_swedish_ci", "xáy", "AY", 1},
 		{"latin1_german2_ci", "ß", "ss", -1},
 		{"utf8mb4_general_ci", "ab ", "b  ", -1},

@@ -12,9 +12,8 @@ func (c *Collation) Same(a, b string) bool {
 
 // Index is the byte at which sub begins in s for the first time under the collation, or -1. It begins at a character.
 //
-// MySQL compares sub with as many bytes of s as sub has, cut where they are (strings/ctype-mb.cc, my_instr_mb), so 'e' is not
-// found in 'é', which takes two bytes, though the two are equal; 'ss' is found in 'ß', which happens to take two as well. In
-// character sets of single bytes it compares character by character.
+// As in MySQL 9, the weights of sub are what those of s begin with there, on each level: 'e' is found in 'é' and 's' in 'ß' (MySQL 8.0 compares
+// as many bytes of s as sub has, and does not find 'e' in 'é'). In character sets of single bytes it compares character by character.
 func (c *Collation) Index(s, sub string) int {
 	at, _ := c.IndexPoll(s, sub, nil)
 	return at
@@ -42,7 +41,7 @@ func (c *Collation) IndexPoll(s, sub string, poll func() error) (int, error) {
 			at++
 			continue
 		}
-		if single && c.beginsWith(s[at:], sub) || !single && len(s)-at >= len(sub) && c.Same(s[at:at+len(sub)], sub) {
+		if single && c.beginsWith(s[at:], sub) || !single && c.unit().beginsWith(s[at:], sub) {
 			return at, nil
 		}
 		if at == len(s) {

@@ -216,6 +216,23 @@ func (w *weigher) compareLevel(a, b string, level int) int {
 	}
 }
 
+// beginsWith says whether the weights of sub are what those of s begin with, on each level.
+func (w *weigher) beginsWith(s, sub string) bool {
+	for level := range w.levels {
+		x, y := w.iterate(s, level), w.iterate(sub, level)
+		for {
+			u := y.next()
+			if u == 0 {
+				break
+			}
+			if x.next() != u {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // same says whether texts are equal, with no spaces added to either.
 func (w *weigher) same(a, b string) bool {
 	for level := range w.levels {

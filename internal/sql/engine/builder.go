@@ -85,6 +85,9 @@ func (b *builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 				return sql.RowsToRowIter(sql.Row{t.l.desc.Name, text}), err
 			}
 		}
+		if v, ok := n.Child.(*plan.SubqueryAlias); ok && len(v.ColumnNames) > 0 {
+			return showCreateView(ctx, v)
+		}
 	case *plan.ShowColumns:
 		return showColumns(ctx, n)
 	case *plan.ShowIndexes:

@@ -247,7 +247,7 @@ func (p *invocation) run() error {
 		s.SetCurrentDatabase(p.prog.database)
 		defer s.SetCurrentDatabase(now)
 	}
-	if now := s.settings(p.sc).sqlMode; p.prog.kept.SQLMode != "" && now != p.prog.kept.SQLMode {
+	if now := s.settings(p.sc).sqlMode; now != p.prog.kept.SQLMode && (p.prog.Kind != routine.Trigger || p.prog.kept.SQLMode != "") {
 		if err := s.SetSessionVariable(p.sc, sql.SqlModeSessionVar, p.prog.kept.SQLMode); err != nil {
 			return err
 		}

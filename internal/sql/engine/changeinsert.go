@@ -414,6 +414,9 @@ func (i *inserter) identify(will datums) (generated bool, err error) {
 func (i *inserter) store(will datums, generated bool) error {
 	t := i.into
 	stmt := i.s.stmt
+	if err := t.e.fill(i.ctx, will); err != nil {
+		return err
+	}
 	if stmt.deferred {
 		if stmt.atCommit && len(i.kept) < lookupBatch {
 			i.kept = append(i.kept, will)
@@ -423,9 +426,6 @@ func (i *inserter) store(will datums, generated bool) error {
 		}
 		i.noteInserted(will, generated)
 		return nil
-	}
-	if err := t.e.fill(i.ctx, will); err != nil {
-		return err
 	}
 	ws, err := t.e.writesOf(will)
 	if err != nil {

@@ -59,6 +59,7 @@ type changedTable struct {
 }
 
 func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run *exec.Execution, keys map[uint64]*foreignKeys) (*changer, error) {
+	s.stmt.ignores = c.Ignore
 	w := &changer{ctx: ctx, s: s, c: c, env: env, run: run, regs: run.Registers(), keys: keys}
 	for _, t := range c.Targets {
 		d := newChangedTable(t, t.Table.(*queryTable).t.editor(ctx))
@@ -406,9 +407,6 @@ func (w *changer) updateRow(t *changedTable, was datums) (datums, error) {
 // stored stores a row in the place of another one.
 func (w *changer) stored(t *changedTable, was, will datums) (datums, error) {
 	if err := w.generate(t, will); err != nil {
-		return nil, err
-	}
-	if err := t.e.fill(w.ctx, will); err != nil {
 		return nil, err
 	}
 	if err := t.e.tx.alive(); err != nil {

@@ -168,6 +168,9 @@ func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
+	if err := e.fill(ctx, d); err != nil {
+		return err
+	}
 	generated := e.s.stmt.isGenerated(e.t.l, row)
 	if err := e.insert(ctx, d, generated); err != nil {
 		return err
@@ -176,11 +179,8 @@ func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 	return nil
 }
 
-// insert adds a row. generated: the node has given it its AUTO_INCREMENT value.
+// insert adds a row, which has been filled. generated: the node has given it its AUTO_INCREMENT value.
 func (e *editor) insert(ctx *sql.Context, d datums, generated bool) error {
-	if err := e.fill(ctx, d); err != nil {
-		return err
-	}
 	ws, err := e.writesOf(d)
 	if err != nil {
 		return err

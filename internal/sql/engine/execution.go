@@ -338,8 +338,12 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		if s, is := createsLike(stmt); is {
 			return x.attemptLike(sc, s)
 		}
-		if stmt, err = x.noteTables(sc, stmt); err != nil {
+		noted, err := x.noteTables(sc, stmt)
+		if err != nil {
 			return err
+		}
+		if noted != stmt {
+			stmt, query = noted, "/* columns */ "+query // its own key: the statement that was prepared is another
 		}
 	}
 	if x.inserted != nil {
@@ -474,7 +478,8 @@ func (x *execution) drain(sc *sql.Context, schema sql.Schema, iter sql.RowIter) 
 // shortcut answers the statement that pools send to see whether a connection lives: SELECT 1.
 func (x *execution) shortcut(stmt sqlparser.Statement) (done bool, err error) {
 	sel, ok := stmt.(*sqlparser.Select)
-	if !ok || x.own != nil || len(sel.SelectExprs) != 1 || sel.Where != nil || sel.Limit != nil || sel.With != nil || sel.Having != nil || sel.QueryOpts.Distinct {
+	if !ok || x.own != nil || len(sel.SelectExprs) != 1 || sel.Where != nil || sel.Limit != nil || sel.With != nil || sel.Having != nil || sel.QueryOpts.Distinct ||
+		len(sel.GroupBy) > 0 || len(sel.OrderBy) > 0 {
 		return false, nil
 	}
 	if len(sel.From) > 1 || len(sel.From) == 1 && sqlparser.String(sel.From[0]) != "dual" {
@@ -501,9 +506,10 @@ func (x *execution) small(name string, value []byte) (done bool, err error) {
 	if err != nil || n < -128 || n > 127 {
 		return false, nil
 	}
-	f := &querypb.Field{Name: name, OrgName: name, Type: sqltypes.Int8, ColumnLength: 4, Charset: uint32(sql.Collation_binary), Flags: uint32(querypb.MySqlFlag_NOT_NULL_FLAG)}
+	f := &querypb.Field{Name: name, Type: sqltypes.Int64, ColumnLength: uint32(len(value)) + 1, Charset: uint32(sql.Collation_binary),
+		Flags: uint32(querypb.MySqlFlag_NOT_NULL_FLAG | querypb.MySqlFlag_BINARY_FLAG)}
 	x.out.begin([]*querypb.Field{f})
-	x.out.rows = append(x.out.rows, []sqltypes.Value{sqltypes.MakeTrusted(sqltypes.Int8, value)})
+	x.out.rows = append(x.out.rows, []sqltypes.Value{sqltypes.MakeTrusted(sqltypes.Int64, value)})
 	x.s.ClearWarnings()
 	return true, x.out.finish(x.more)
 }

@@ -80,6 +80,9 @@ func fromHost(ctx context.Context, v any, t expr.Type) (expr.Value, error) {
 }
 
 func integer(n int64, t expr.Type) expr.Value {
+	if t.Name == expr.YearType {
+		return expr.Year(uint64(n))
+	}
 	if t.Kind() == expr.KindUint {
 		return expr.Uint(uint64(n))
 	}
@@ -100,6 +103,8 @@ func unsigned(n uint64, t expr.Type) (expr.Value, error) {
 		return expr.Set(n, setText(n, t.Elements)), nil
 	case expr.BitType:
 		return expr.Bit(bitText(n, t.Length), n), nil
+	case expr.YearType:
+		return expr.Year(n), nil
 	}
 	if t.Kind() == expr.KindInt {
 		return expr.Int(int64(n)), nil

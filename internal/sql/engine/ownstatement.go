@@ -30,6 +30,9 @@ type ownStatement struct {
 
 // findOwn recognizes the first statement of a text, and returns what is behind it. Nil: it is none of these.
 func findOwn(query string) (own *ownStatement, rest string) {
+	if strings.HasPrefix(strings.TrimLeft(query, " \t\r\n"), "/*!") {
+		query = executedComments(query)
+	}
 	w := firstWord(query)
 	if w.to == 0 {
 		return nil, ""
@@ -49,6 +52,39 @@ func findOwn(query string) (own *ownStatement, rest string) {
 		own.text = query[:end]
 	}
 	return own, strings.TrimPrefix(query[end:], ";")
+}
+
+// executedComments puts spaces in the place of the marks of comments that MySQL executes: /*!50003 and */. Dumps write programs so.
+func executedComments(q string) string {
+	b := []byte(q)
+	blank := func(from, to int) {
+		for i := from; i < to; i++ {
+			b[i] = ' '
+		}
+	}
+	open := false
+	for i := 0; i < len(q); {
+		switch c := q[i]; {
+		case c == '\'' || c == '"' || c == '`':
+			i = afterQuote(q, i)
+		case c == '#' || strings.HasPrefix(q[i:], "-- "):
+			i = after(q, i, "\n")
+		case strings.HasPrefix(q[i:], "/*!"):
+			from := i
+			for i += 3; i < len(q) && '0' <= q[i] && q[i] <= '9'; i++ {
+			}
+			blank(from, i)
+			open = true
+		case open && strings.HasPrefix(q[i:], "*/"):
+			blank(i, i+2)
+			i, open = i+2, false
+		case strings.HasPrefix(q[i:], "/*"):
+			i = after(q, i+2, "*/")
+		default:
+			i++
+		}
+	}
+	return string(b)
 }
 
 // ownText is a statement and its words.

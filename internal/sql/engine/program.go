@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/rel"
 	"github.com/longitude-db/longitude/internal/sql/routine"
 )
 
@@ -30,9 +31,10 @@ type invocation struct {
 	caught   []*condition
 	result   expr.Value // of RETURN
 	returned bool
-	text     string // the call of a function
-	subject  uint64 // the table of a trigger
-	affected uint64 // rows that the last statement has changed
+	text     string    // the call of a function
+	env      *expr.Env // for simple expressions; nil: to be made
+	subject  uint64    // the table of a trigger
+	affected uint64    // rows that the last statement has changed
 	depth    int
 }
 
@@ -41,8 +43,9 @@ type blockFrame struct {
 	up      *blockFrame
 	vars    map[string]*local
 	cursors map[string]*cursor
-	block   *routine.Block // nil: its handlers do not count yet
-	skip    *blockFrame    // the frame is that of a handler of this one: handlers are looked for behind it
+	known   map[string]*rel.Query // plans of simple expressions, by their texts
+	block   *routine.Block        // nil: its handlers do not count yet
+	skip    *blockFrame           // the frame is that of a handler of this one: handlers are looked for behind it
 }
 
 // local is a variable or parameter.

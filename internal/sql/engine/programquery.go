@@ -15,6 +15,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/sql/bind"
+	"github.com/longitude-db/longitude/internal/sql/exec"
 	"github.com/longitude-db/longitude/internal/sql/expr"
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
@@ -122,8 +123,11 @@ func hexOf(s string) string {
 	return string(out)
 }
 
-// localNode is a variable of a program in an expression: a constant while a statement is executed.
-type localNode struct{ l *local }
+// localNode is a variable of a program in an expression: a constant while a statement is executed, unless its plan is kept.
+type localNode struct {
+	l    *local
+	kept bool
+}
 
 // Type implements expr.Node.
 func (n *localNode) Type() expr.Type { return n.l.t }
@@ -132,7 +136,7 @@ func (n *localNode) Type() expr.Type { return n.l.t }
 func (n *localNode) Eval(*expr.Env) (expr.Value, error) { return n.l.v, nil }
 
 // Constant implements expr.Constant.
-func (n *localNode) Constant() bool { return true }
+func (n *localNode) Constant() bool { return !n.kept }
 
 // keptRows keeps rows.
 type keptRows struct {
@@ -168,8 +172,69 @@ func (p *invocation) inner(text string) *execution {
 	return y
 }
 
+// simpleExpression reports whether an expression reads nothing but variables of the program: it has no parentheses, and so no functions and
+// subqueries, and no user variables.
+func simpleExpression(text string) bool { return !strings.ContainsAny(text, "(@:") }
+
+// simpleValue evaluates a simple expression. Its plan is made once for each block in which it stands, and no transaction is asked for it.
+func (p *invocation) simpleValue(text string) (expr.Value, expr.Type, error) {
+	s := p.x.s
+	if !p.within {
+		s.ClearWarnings()
+	}
+	if p.env == nil {
+		p.env = newEnvironment(p.sc)
+		p.env.Change = false
+	}
+	q := p.frame.known[text]
+	if q == nil {
+		stmt, err := p.parseQuery("SELECT " + text)
+		if err != nil {
+			return expr.Null, expr.TNull, err
+		}
+		local, err := p.localize(stmt)
+		if err != nil {
+			return expr.Null, expr.TNull, err
+		}
+		y := &execution{h: p.x.h, ctx: p.x.ctx, s: s, c: p.x.c, program: p, query: text}
+		var warned []*sql.Warning
+		if q, warned, err = y.plan(p.sc, local.(sqlparser.SelectStatement), &queryHost{ctx: p.sc, s: s, program: p, keeps: true}); err != nil {
+			return expr.Null, expr.TNull, clientSide(err)
+		}
+		for _, w := range warned {
+			s.Warn(w)
+		}
+		if len(warned) == 0 {
+			if p.frame.known == nil {
+				p.frame.known = map[string]*rel.Query{}
+			}
+			p.frame.known[text] = q
+		}
+	}
+	t := q.Meta.Columns[q.Out[0].Col].Type
+	run := exec.New(q, p.env, &querySource{ctx: p.sc, s: s}, queryOptions(p.sc, s, nil))
+	row := []expr.Value{expr.Null}
+	err := run.Open()
+	if err == nil {
+		_, err = run.Next(row)
+	}
+	if cerr := run.Close(); err == nil {
+		err = cerr
+	}
+	return row[0], t, clientSide(err)
+}
+
 // value evaluates an expression of the program.
 func (p *invocation) value(text string) (expr.Value, expr.Type, error) {
+	if p.frame != nil && simpleExpression(text) {
+		return p.simpleValue(text)
+	}
+	info := p.x.s.GetLastQueryInfo() // ROW_COUNT() and FOUND_ROWS() are about statements
+	changed, found := info.RowCount.Load(), info.FoundRows.Load()
+	defer func() {
+		info.RowCount.Store(changed)
+		info.FoundRows.Store(found)
+	}()
 	stmt, err := p.parseQuery("SELECT " + text)
 	if err != nil {
 		return expr.Null, expr.TNull, err
@@ -267,6 +332,7 @@ func (p *invocation) queryWithin(text string, stmt sqlparser.SelectStatement, gi
 
 // statement executes a statement of the program as it is written.
 func (p *invocation) statement(text string) error {
+	p.env = nil // it may set variables
 	if w := firstWord(text); w.is(text, "call") {
 		return p.x.call(p.sc, text, nil, p)
 	}

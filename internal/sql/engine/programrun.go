@@ -214,6 +214,7 @@ func (p *invocation) set(s *routine.Set) error {
 			return err
 		}
 	}
+	p.x.s.GetLastQueryInfo().RowCount.Store(0)
 	return nil
 }
 

@@ -108,7 +108,7 @@ func typeFlags(t expr.Type, ofTable bool) (f querypb.MySqlFlag) {
 	if t.Unsigned || t.Name == expr.BitType || t.Name == expr.YearType {
 		f |= querypb.MySqlFlag_UNSIGNED_FLAG
 	}
-	if t.Zerofill || t.Name == expr.YearType {
+	if t.Zerofill || t.Name == expr.YearType && ofTable {
 		f |= querypb.MySqlFlag_ZEROFILL_FLAG
 	}
 	switch t.Kind() {

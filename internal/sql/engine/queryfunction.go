@@ -34,12 +34,11 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 	if err := regexpArguments(name, args); err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(name, "regexp_") {
-		for i := 0; i < min(2, len(args)); i++ {
-			if k := args[i].Type().Kind(); k == expr.KindText || k == expr.KindBytes || k == expr.KindBit || k == expr.KindNull {
-				continue
-			}
-			c, err := expr.Build("cast", text, expr.TText(-1, expr.DefaultCollation, expr.Implicit), args[i])
+	subject := expr.TNull
+	if strings.HasPrefix(name, "regexp_") && len(args) > 0 {
+		subject = args[0].Type()
+		for i := 0; i < min(regexpTexts(name), len(args)); i++ {
+			c, err := regexpText(text, args[i])
 			if err != nil {
 				return nil, err
 			}
@@ -74,27 +73,61 @@ func (h *queryHost) Function(name, text string, args []expr.Node) (expr.Node, er
 	if err != nil {
 		return nil, err
 	}
-	return call.of(e)
+	n, err := call.of(e)
+	if err == nil && n.t.Kind() == expr.KindText && strings.HasPrefix(name, "regexp_") {
+		n.t.Collation, n.t.Coerc = expr.DefaultCollation, expr.Coercible
+		switch {
+		case subject.Kind() == expr.KindText:
+			n.t.Collation, n.t.Coerc = subject.Collation, subject.Coerc
+		case subject.Name == expr.Varbinary || subject.Name == expr.Blob:
+			return expr.Build("characters as bytes", text, nil, n)
+		}
+	}
+	return n, err
 }
 
-// regexpArguments refuses, as MySQL does, to match texts with binary strings.
+// regexpTexts is how many of the first arguments of a function are texts.
+func regexpTexts(name string) int {
+	if name == "regexp_replace" {
+		return 3
+	}
+	return 2
+}
+
+// regexpText is an argument as a text: of a binary string each byte is a character.
+func regexpText(text string, n expr.Node) (expr.Node, error) {
+	switch t := n.Type(); t.Kind() {
+	case expr.KindText, expr.KindNull:
+		return n, nil
+	case expr.KindBytes, expr.KindBit:
+		return expr.Build("bytes as characters", text, nil, n)
+	}
+	return expr.Build("cast", text, expr.TText(-1, expr.DefaultCollation, expr.Implicit), n)
+}
+
+// regexpArguments refuses, as MySQL does, to match texts with binary strings. BINARY(n), BLOB and, for REGEXP_LIKE, BIT are none to it.
 func regexpArguments(name string, args []expr.Node) error {
 	if !strings.HasPrefix(name, "regexp_") || len(args) < 2 {
 		return nil
 	}
-	isBytes := func(t expr.Type) bool { return t.Kind() == expr.KindBytes || t.Kind() == expr.KindBit }
-	s, pattern := args[0].Type(), args[1].Type()
-	if s.Name == expr.NullType || pattern.Name == expr.NullType || isBytes(s) == isBytes(pattern) || !isBytes(s) && s.Kind() != expr.KindText ||
-		!isBytes(pattern) && pattern.Kind() != expr.KindText {
-		return nil
-	}
-	called := func(t expr.Type) string {
-		if isBytes(t) {
-			return "binary"
+	first := ""
+	for i := 0; i < min(regexpTexts(name), len(args)); i++ {
+		set := ""
+		switch t := args[i].Type(); {
+		case t.Name == expr.Varbinary, t.Kind() == expr.KindBit && i == 0 && name != "regexp_like":
+			set = "binary"
+		case t.Kind() == expr.KindText:
+			set = sql.CollationID(t.Collation).Name()
 		}
-		return sql.CollationID(t.Collation).Name()
+		switch {
+		case set == "":
+		case first == "":
+			first = set
+		case (first == "binary") != (set == "binary"):
+			return mysql.NewSQLError(3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.", first, set, name)
+		}
 	}
-	return mysql.NewSQLError(3995, "HY000", "Character set '%s' cannot be used in conjunction with '%s' in call to %s.", called(s), called(pattern), name)
+	return nil
 }
 
 // systemTexts are the functions that give names of the server's, and how long these may be, in characters.

@@ -24,6 +24,8 @@ type queryHost struct {
 	env        *expr.Env // for constants; nil: the session's
 	// program is the one that the statement is of; nil: it is the client's.
 	program *invocation
+	// keeps: the plan is executed again when variables of the program have other values.
+	keeps bool
 	// assigning are the user variables that the statement assigns to somewhere, in lower case.
 	assigning map[string]bool
 	// tables are the tables of the catalog that were found, by id.
@@ -139,7 +141,7 @@ func (h *queryHost) Parameter(name string) (expr.Node, error) {
 	}
 	if local, ok := strings.CutPrefix(strings.TrimPrefix(name, ":"), localMark); ok {
 		if v := h.program.variable(local); v != nil {
-			return &localNode{v}, nil
+			return &localNode{v, h.keeps}, nil
 		}
 	}
 	b, ok := h.parameters[strings.TrimPrefix(name, ":")]

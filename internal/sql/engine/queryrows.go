@@ -152,7 +152,7 @@ func (c *wireColumn) text(env *expr.Env, b []byte, v expr.Value) ([]byte, error)
 	case expr.KindInt:
 		return appendZerofill(b, strconv.AppendInt(nil, v.RawInt(), 10), c.t), nil
 	case expr.KindUint:
-		if c.t.Name == expr.YearType {
+		if v.IsYear() {
 			return temporal.AppendYear(b, int(v.RawUint())), nil
 		}
 		return appendZerofill(b, strconv.AppendUint(nil, v.RawUint(), 10), c.t), nil
@@ -166,7 +166,7 @@ func (c *wireColumn) text(env *expr.Env, b []byte, v expr.Value) ([]byte, error)
 		return append(b, number.FormatDouble(v.RawFloat())...), nil
 	case expr.KindDecimal:
 		if c.t.Kind() == expr.KindDecimal {
-			return append(b, number.Format(v.RawDecimal(), c.t.Scale)...), nil
+			return append(b, number.Text(v.Shown())...), nil
 		}
 	case expr.KindDate:
 		return temporal.AppendDate(b, temporal.DateTime(v.RawInt())), nil

@@ -60,12 +60,10 @@ func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Stateme
 		return s, rest, err
 	}
 	stmt, rest, err = parse(text.out)
-	for err != nil {
-		from, to := outerParentheses(text.out)
-		if to < 0 {
-			break
+	if from, to := outerParentheses(text.out); err != nil && to >= 0 { // all pairs at once: parsing again for each takes the square of their number
+		for ; to >= 0; from, to = outerParentheses(text.out) {
+			text = text.and(edit{from, from + 1, " "}, edit{to, to + 1, " "})
 		}
-		text = text.and(edit{from, from + 1, " "}, edit{to, to + 1, " "})
 		stmt, rest, err = parse(text.out)
 	}
 	for n := 0; err != nil && n < mostQuoted; n++ {

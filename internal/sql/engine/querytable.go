@@ -37,7 +37,7 @@ func newQueryLayout(l *layout) *queryLayout {
 	for i, c := range l.schema.Schema {
 		t := exprType(c.Type, expr.Implicit)
 		q.columns = append(q.columns, rel.TableColumn{Name: c.Name, Type: t, Nullable: c.Nullable, AutoIncrement: c.AutoIncrement,
-			Hidden: c.Hidden, System: c.HiddenSystem, HasDefault: c.Default != nil})
+			Hidden: c.Hidden || c.HiddenSystem, System: c.HiddenSystem, HasDefault: c.Default != nil})
 		q.read = append(q.read, datumReaderOf(t, l.columns[i].Kind))
 		if text := l.desc.Columns[i].Generated; text != "" {
 			if e, err := parseRule(text); err == nil {
@@ -171,7 +171,7 @@ func newHostTable(ctx *sql.Context, db string, t sql.Table) *hostTable {
 	h := &hostTable{db: db, t: t, schema: t.Schema(ctx)}
 	for _, c := range h.schema {
 		h.columns = append(h.columns, rel.TableColumn{Name: c.Name, Type: exprType(c.Type, expr.Implicit), Nullable: c.Nullable, PrimaryKey: c.PrimaryKey,
-			AutoIncrement: c.AutoIncrement, Hidden: c.Hidden, System: c.HiddenSystem, HasDefault: c.Default != nil})
+			AutoIncrement: c.AutoIncrement, Hidden: c.Hidden || c.HiddenSystem, System: c.HiddenSystem, HasDefault: c.Default != nil})
 	}
 	return h
 }

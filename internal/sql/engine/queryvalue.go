@@ -30,6 +30,9 @@ func datumReaderOf(t expr.Type, kind rowcodec.Kind) datumReader {
 	case expr.KindInt:
 		return plain(func(d rowcodec.Datum) expr.Value { return expr.Int(d.I) })
 	case expr.KindUint:
+		if t.Name == expr.YearType {
+			return plain(func(d rowcodec.Datum) expr.Value { return expr.Year(d.U) })
+		}
 		return plain(func(d rowcodec.Datum) expr.Value { return expr.Uint(d.U) })
 	case expr.KindFloat:
 		if t.Name == expr.FloatType {

@@ -75,11 +75,9 @@ const renewalLimit = 5 * time.Second
 func (c *schemas) start() {
 	c.tasks.Go("catalog", func() {
 		for !c.stop.Wait(max(c.leadNow()/3, time.Millisecond)) {
-			c.mu.Lock()
-			idle := c.e.now().Sub(c.used) > idleAfter
-			c.mu.Unlock()
-			if idle {
-				continue
+			c.rest()
+			if c.stop.Fired() {
+				return
 			}
 			if err := c.renew(route.WithDeadline(c.e.background, c.e.o.RT.Now()+renewalLimit)); err != nil {
 				c.e.log.Debug("the catalog could not be read ahead", "error", err)
@@ -88,7 +86,33 @@ func (c *schemas) start() {
 	})
 }
 
+// rest waits for the next use, if the last one was long ago: an engine that no client asks costs nothing.
+func (c *schemas) rest() {
+	c.mu.Lock()
+	idle := c.e.now().Sub(c.used) > idleAfter && !c.stop.Fired() // if it is fired after this, close wakes us
+	var used rt.Signal
+	if idle {
+		used = c.e.o.RT.NewSignal()
+		c.rests = used
+	}
+	c.mu.Unlock()
+	if idle {
+		used.Wait(rt.Forever)
+	}
+}
+
+// wakeLocked ends rest. The caller holds mu.
+func (c *schemas) wakeLocked() {
+	if c.rests != nil {
+		c.rests.Fire()
+		c.rests = nil
+	}
+}
+
 func (c *schemas) close() {
 	c.stop.Fire()
+	c.mu.Lock()
+	c.wakeLocked()
+	c.mu.Unlock()
 	c.tasks.Wait(rt.Forever) // background work is over when the engine closes
 }

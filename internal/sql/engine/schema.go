@@ -79,6 +79,7 @@ type schemas struct {
 	entries []entry // by from; the newest last
 	flight  *renewal
 	used    time.Time
+	rests   rt.Signal // the task that keeps the cache fresh waits for the next use; nil: it does not
 	stop    rt.Signal
 	tasks   *rt.Group
 }
@@ -105,6 +106,7 @@ func (c *schemas) find(r, g clock.Timestamp) (entry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.used = c.e.now()
+	c.wakeLocked()
 	for i := len(c.entries) - 1; i >= 0; i-- {
 		if en := c.entries[i]; en.from.LessEq(g) && g.LessEq(en.until) {
 			return en, true

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/sql/sqltext"
@@ -231,3 +232,20 @@ func shownDefault(d *catalog.Column, c *sql.Column) string {
 
 // isExpression reports whether a default is one in parentheses, not the present time that stands there by itself.
 func isExpression(text string) bool { return strings.HasPrefix(text, "(") }
+
+// showCreateView is SHOW CREATE VIEW of a view that names its columns, which go-mysql-server leaves out.
+func showCreateView(ctx *sql.Context, v *plan.SubqueryAlias) (sql.RowIter, error) {
+	var names []string
+	for _, c := range v.ColumnNames {
+		names = append(names, sqltext.Quote(c))
+	}
+	row := sql.Row{v.Name(), "CREATE VIEW " + sqltext.Quote(v.Name()) + " (" + strings.Join(names, ",") + ") AS " + v.TextDefinition}
+	for _, name := range []string{"character_set_client", "collation_connection"} {
+		value, err := ctx.GetSessionVariable(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		row = append(row, value)
+	}
+	return sql.RowsToRowIter(row), nil
+}

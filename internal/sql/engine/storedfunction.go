@@ -79,7 +79,10 @@ type routineCall struct {
 	args []expr.Node
 }
 
-var _ rel.Parent = (*routineCall)(nil)
+var _ rel.Named = (*routineCall)(nil)
+
+// FunctionName implements rel.Named.
+func (c *routineCall) FunctionName() string { return c.prog.database + "." + c.prog.Name }
 
 // Type implements expr.Node.
 func (c *routineCall) Type() expr.Type { return c.prog.returns }

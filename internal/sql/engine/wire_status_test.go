@@ -420,6 +420,8 @@ func TestPlainComments(t *testing.T) {
 		`/*M!999999\- enable the sandbox mode */ SELECT 1`: `/*999999\- enable the sandbox mode */ SELECT 1`,
 		`SELECT '/*M! 1 */', /*M! 2 */ 3`:                  `SELECT '/*M! 1 */', /* 2 */ 3`,
 		`/* /*M! */ SELECT 1`:                              `/* /*M! */ SELECT 1`,
+		"SELECT 5--1, '--x', `--y` -- z --1":               "SELECT 5- -1, '--x', `--y` -- z --1",
+		"SELECT ---1 /* --1 */ --\n--":                     "SELECT - - -1 /* --1 */ --\n--",
 	} {
 		if got := plainComments(q); got != want {
 			t.Errorf("%s: %s", q, got)

@@ -205,10 +205,10 @@ func assignYear(env *Env, v Value, to *Target) (Value, error) {
 	case KindText, KindBytes:
 		i, s := number.ParseRounded(v.RawText(), false)
 		if n = int64(i.Bits); n < 0 || n >= 100 && n <= 1900 || n > 2155 {
-			return Uint(0), outOfRange(env, to)
+			return Year(0), outOfRange(env, to)
 		}
 		if !s.Digits {
-			return Uint(0), incorrect(env, "integer", v.RawText(), to)
+			return Year(0), incorrect(env, "integer", v.RawText(), to)
 		}
 		if s.Rest {
 			if err := truncated(env, to); err != nil {
@@ -244,15 +244,15 @@ func assignYear(env *Env, v Value, to *Target) (Value, error) {
 	}
 	switch {
 	case n < 0 || n >= 100 && n <= 1900 || n > 2155:
-		return Uint(0), outOfRange(env, to)
+		return Year(0), outOfRange(env, to)
 	case n == 0 && four:
-		return Uint(0), nil
+		return Year(0), nil
 	case n < 70:
 		n += 2000
 	case n < 100:
 		n += 1900
 	}
-	return Uint(uint64(n)), nil
+	return Year(uint64(n)), nil
 }
 
 // bitValue is a value of BIT(length).

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"github.com/longitude-db/longitude/internal/sql/number"
+	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
 // Truth is a value in the context of a condition: known is false for NULL.
@@ -92,8 +93,8 @@ func ToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 	case KindUint, KindBit, KindEnum, KindSet:
 		return int64(v.n), true, nil
 	case KindFloat:
-		n, unsigned = floatToInt(env, v.RawFloat())
-		return n, unsigned, nil
+		n, err = floatToInt(env, v)
+		return n, false, err
 	case KindDecimal:
 		n, unsigned = decimalToInt(env, v.RawDecimal())
 		return n, unsigned, nil
@@ -105,7 +106,7 @@ func ToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 		n, unsigned = textToInt(env, v.s)
 		return n, unsigned, nil
 	case KindDate, KindDatetime, KindTime:
-		n, unsigned = decimalToInt(env, temporalToDecimal(v))
+		n, unsigned = decimalToInt(env, temporalToDecimal(toSeconds(v)))
 		return n, unsigned, nil
 	case KindJSON:
 		return jsonToInt(env, v)
@@ -119,6 +120,9 @@ func ToText(env *Env, v Value) (string, error) {
 	case KindInt:
 		return strconv.FormatInt(int64(v.n), 10), nil
 	case KindUint:
+		if v.IsYear() {
+			return string(temporal.AppendYear(nil, int(v.n))), nil
+		}
 		return strconv.FormatUint(v.n, 10), nil
 	case KindFloat:
 		return floatToText(v), nil

@@ -90,8 +90,8 @@ func jsonToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 		}
 		return int64(i.Bits), i.Unsigned, nil
 	case document.Double:
-		n, unsigned = floatToInt(env, d.Float())
-		return n, unsigned, nil
+		n, err = floatToInt(env, Float(d.Float()))
+		return n, false, err
 	}
 	x, err := jsonNumber(env, v, "INTEGER")
 	if err != nil {
@@ -149,7 +149,11 @@ func documentOf(env *Env, n Node) (*document.Doc, error) {
 	if !v.IsNull() && IsTruth(n) {
 		return document.NewBool(v.n != 0), nil
 	}
-	return atom(env, v, n.Type())
+	t := n.Type()
+	if _, made := n.(*Call); made && t.Name == Blob && t.Length < 0 { // of which the length is not known
+		t.Name = Varbinary
+	}
+	return atom(env, v, t)
 }
 
 // IsTruth reports whether an expression gives a truth value, which is true or false in a document. A column is none, whatever was put into it.

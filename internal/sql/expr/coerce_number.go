@@ -11,6 +11,22 @@ import (
 // fixedPlaces marks a DOUBLE that is shown with fixed places (ROUND(x, 2), PI()): Value.scale is this plus the places.
 const fixedPlaces = 64
 
+// ofFunction marks a DOUBLE that a function or an operator has calculated: as a whole number that is out of range it is an error, not the nearest one.
+// Value.s is the function as errors name it.
+const ofFunction = 5
+
+func calculated(c *Call, f float64) Value {
+	return Value{kind: KindFloat, n: math.Float64bits(f), scale: ofFunction, s: c.Text}
+}
+
+// ofLiteral marks a DOUBLE that a statement writes: as a whole number that is out of range it is the nearest one without a warning.
+const ofLiteral = 6
+
+// LiteralFloat is a DOUBLE as a statement writes it.
+func LiteralFloat(f float64) Value {
+	return Value{kind: KindFloat, n: math.Float64bits(f), scale: ofLiteral}
+}
+
 // fixedFloat is a DOUBLE that is shown with so many digits after the point.
 func fixedFloat(f float64, places int) Value {
 	return Value{kind: KindFloat, n: math.Float64bits(f), scale: uint8(fixedPlaces + min(max(places, 0), number.MaxScale))}
@@ -61,13 +77,16 @@ func floatToDecimal(env *Env, f float64) *apd.Decimal {
 	return d
 }
 
-// floatToInt rounds halves to the even neighbour, as MySQL does with doubles.
-func floatToInt(env *Env, f float64) (n int64, unsigned bool) {
-	n, over := number.Int64FromFloat(f)
-	if over != number.InRange {
-		env.Warning(1292, "Truncated incorrect INTEGER value: '%s'", number.FormatDouble(f))
+// floatToInt rounds halves to the even neighbour, as MySQL does with doubles. Error 1690 if one that was calculated is out of range.
+func floatToInt(env *Env, v Value) (n int64, err error) {
+	n, over := number.Int64FromFloat(v.RawFloat())
+	if over != number.InRange && v.scale == ofFunction {
+		return 0, ErrOutOfRange("BIGINT", v.s)
 	}
-	return n, false
+	if over != number.InRange && v.scale != ofLiteral {
+		env.Warning(1292, "Truncated incorrect INTEGER value: '%s'", number.FormatDouble(v.RawFloat()))
+	}
+	return n, nil
 }
 
 func decimalToInt(env *Env, d *apd.Decimal) (n int64, unsigned bool) {

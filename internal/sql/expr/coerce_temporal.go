@@ -82,7 +82,7 @@ func dateOf(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
 	case KindDate, KindDatetime, KindTime:
 		return r, nil // NULL without a warning
 	}
-	s, err := ToText(env, numberOf(v))
+	s, err := ToText(env, v)
 	if err != nil {
 		return r, err
 	}
@@ -107,7 +107,10 @@ func readDate(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
 			return temporal.Reading{Faults: temporal.OutOfRange}, nil
 		}
 		return temporal.Reading{Kind: temporal.KindDateTime, DateTime: d, FSP: v.Fsp()}, nil
-	case KindInt, KindUint, KindBit, KindFloat, KindDecimal:
+	case KindInt, KindUint, KindFloat, KindDecimal:
+		if v.IsYear() {
+			return temporal.Reading{Kind: temporal.KindDate, DateTime: temporal.Date(int(v.n), 1, 1)}, nil
+		}
 		if n, nanos, ok := secondsOf(env, v); ok {
 			return temporal.FromNumber(n, nanos, mode), nil
 		}
@@ -215,7 +218,7 @@ func timeOf(env *Env, v Value) (temporal.Reading, error) {
 	if err != nil || r.OK() && r.Faults == 0 {
 		return r, err
 	}
-	s, err := ToText(env, numberOf(v))
+	s, err := ToText(env, v)
 	if err != nil {
 		return r, err
 	}
@@ -229,8 +232,14 @@ func readTime(env *Env, v Value) (temporal.Reading, error) {
 		return temporal.Reading{Kind: temporal.KindTime, Duration: temporal.Duration(v.n), FSP: v.Fsp()}, nil
 	case KindDate, KindDatetime:
 		return temporal.Reading{Kind: temporal.KindTime, Duration: temporal.DateTime(v.n).Clock(), FSP: v.Fsp()}, nil
-	case KindInt, KindUint, KindBit, KindFloat, KindDecimal:
+	case KindInt, KindUint, KindFloat, KindDecimal:
+		if v.IsYear() {
+			return temporal.Reading{Kind: temporal.KindTime}, nil
+		}
 		n, nanos, ok := secondsOf(env, v)
+		if v.kind == KindUint { // as if it had a sign
+			n, ok = int64(v.n), true
+		}
 		if !ok {
 			n, nanos = 1<<62, 0
 			if negative(v) {
@@ -309,6 +318,21 @@ func temporalToDecimal(v Value) *apd.Decimal {
 	return scaled
 }
 
+// toSeconds is a date or time rounded to whole seconds, with the carry to minutes, hours and days.
+func toSeconds(v Value) Value {
+	switch v.kind {
+	case KindDatetime:
+		if d, f := temporal.DateTime(v.n).Round(0, 0); f == 0 {
+			return packedDatetime(d, 0)
+		}
+	case KindTime:
+		if t, f := temporal.Duration(v.n).Round(0, 0); f == 0 {
+			return packedTime(t, 0)
+		}
+	}
+	return v
+}
+
 func temporalToText(v Value) string {
 	var buf [32]byte
 	b := buf[:0]
@@ -339,7 +363,7 @@ func (c *temporalConstant) Constant() bool { return true }
 // Eval implements Node.
 func (c *temporalConstant) Eval(env *Env) (Value, error) {
 	v, err := c.Node.Eval(env)
-	if err != nil || v.IsNull() || v.kind != KindText && v.kind != KindBytes {
+	if err != nil || v.IsNull() || v.kind != KindText && v.kind != KindBytes && v.kind != KindBit {
 		return v, err
 	}
 	r := temporal.ParseDateTime(v.s, env.storeMode()).ToZone(env.zone())
@@ -395,7 +419,7 @@ func temporalConstants(operation string, class class, nodes ...Node) []Node {
 // before it reads a row. name and args are those of a call; nil: it is no such comparison, or there is no error.
 func ConstantDates(env *Env, name string, args ...Node) error {
 	switch name {
-	case "=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "nullif", "in", "not in":
+	case "=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "nullif", "in", "not in", "strcmp":
 	default:
 		return nil
 	}
@@ -481,7 +505,7 @@ func temporalNumbers(nodes ...Node) []Node {
 }
 
 // yearConstants replaces, beside a YEAR column, constants of one or two digits by the year that such a number is when it is stored: y < 5 means
-// y < 2005, and y = '0' means y = 2000 (the number 0 is the year 0000). A list of several values and CASE compare them as they are.
+// y < 2005, and y = '0' means y = 2000 (the number 0 is the year 0000); and dates by their years. A list of several values and CASE compare them as they are.
 func yearConstants(operation string, nodes ...Node) []Node {
 	switch operation {
 	case "=", "<=>", "<>", "!=", "<", "<=", ">", ">=", "between", "not between":
@@ -504,6 +528,11 @@ func yearConstants(operation string, nodes ...Node) []Node {
 		}
 		year := int64(-1)
 		switch l.V.kind {
+		case KindDate, KindDatetime: // as a YEAR stores it
+			if y := temporal.DateTime(l.V.n).Year(); y >= 1901 && y <= 2155 {
+				out[i] = yearLit(int64(y))
+			}
+			continue
 		case KindInt, KindUint:
 			if year = int64(l.V.n); year == 0 {
 				continue
@@ -529,7 +558,11 @@ func yearConstants(operation string, nodes ...Node) []Node {
 		default:
 			year += 1900
 		}
-		out[i] = &Lit{V: Uint(uint64(year)), T: Type{Name: YearType, Unsigned: true, Length: 4, Collation: BinaryCollation, Coerc: Numeric}}
+		out[i] = yearLit(year)
 	}
 	return out
+}
+
+func yearLit(year int64) *Lit {
+	return &Lit{V: Uint(uint64(year)), T: Type{Name: YearType, Unsigned: true, Length: 4, Collation: BinaryCollation, Coerc: Numeric}}
 }

@@ -33,8 +33,15 @@ type comparison struct {
 // asTexts are the operations that compare documents by their texts, not as documents.
 var asTexts = map[string]bool{"between": true, "not between": true, "greatest": true, "least": true, "case": true, "field": true}
 
-// truths makes documents of the truth values among expressions that are compared as documents.
-func truths(class class, nodes ...Node) []Node {
+// operands are expressions as they are compared: truth values among documents are true and false, binary strings among texts are texts.
+func operands(class class, nodes ...Node) []Node {
+	if class == asText {
+		out := slices.Clone(nodes)
+		for i, n := range out {
+			out[i] = inCharacters(DefaultCollation, n)
+		}
+		return out
+	}
 	if class != asJSON || !slices.ContainsFunc(nodes, IsTruth) {
 		return nodes
 	}
@@ -50,7 +57,7 @@ func truths(class class, nodes ...Node) []Node {
 // compareAs finds how expressions are compared with each other. operation is named by the error that two collations of the
 // same rank give (1267).
 func compareAs(operation string, nodes ...Node) (comparison, error) {
-	var json, date, clock, text, number, float, decimal, integer bool
+	var json, date, clock, text, number, float, decimal, integer, year bool
 	for _, n := range nodes {
 		t := n.Type()
 		switch {
@@ -69,9 +76,14 @@ func compareAs(operation string, nodes ...Node) (comparison, error) {
 			number, float = true, true
 		case t.Kind() == KindDecimal:
 			number, decimal = true, true
+		case t.Name == YearType && isLeaf(n):
+			year = true
 		default:
 			number, integer = true, true
 		}
+	}
+	if year && (!date || number) { // beside dates alone a YEAR column is the first day of the year
+		number, integer = true, true
 	}
 	switch {
 	case json:

@@ -96,20 +96,18 @@ func Union(operation string, ts ...Type) (Type, error) {
 	case same && len(known) == 1 && known[0].IsString():
 		return known[0], nil
 	}
-	var texts []Type
 	long := false
-	for _, t := range known {
+	texts := make([]Type, len(known))
+	for i, t := range known {
 		long = long || t.Name == Blob
-		if t.IsString() || t.Kind() == KindJSON || t.Kind() == KindBit {
-			texts = append(texts, asTextType(t))
-		}
-	}
-	if len(texts) == 0 {
-		return TText(textLength(known), DefaultCollation, Coercible), nil
+		texts[i] = asTextType(t)
 	}
 	coll, coerc, err := aggregate(operation, texts...)
 	if err != nil {
 		return Type{}, mixOfAll(operation, ts, err)
+	}
+	if coerc == Numeric || coerc == Ignorable {
+		coll, coerc = DefaultCollation, Coercible
 	}
 	t := stringType(textLength(known), coll, coerc)
 	if long && t.Name == Varbinary {
@@ -232,6 +230,9 @@ func textLength(ts []Type) int {
 func convertTo(t Type) func(*Env, Value) (Value, error) {
 	k := t.Kind()
 	return func(env *Env, v Value) (Value, error) {
+		if v.kind == KindDecimal && k == KindDecimal && v.scale == 0 && int(v.RawDecimal().Exponent) != -t.Scale {
+			return Decimal(rescale(v.RawDecimal(), t.Scale)), nil
+		}
 		if v.IsNull() || v.kind == k && k != KindDatetime && k != KindTime {
 			return v, nil
 		}
@@ -253,8 +254,8 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 			return Decimal(rescale(d, t.Scale)), nil
 		case KindText:
 			s, err := ToText(env, v)
-			if err == nil && (v.kind == KindBytes || v.kind == KindBit) && !utf8.ValidString(s) {
-				err = Errorf(3854, "HY000", "Cannot convert string '%s' from binary to utf8mb4", invalidPart(s))
+			if err == nil && (v.kind == KindBytes || v.kind == KindBit) {
+				err = validText(s)
 			}
 			return Text(s), err
 		case KindBytes:
@@ -277,6 +278,21 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 	}
 }
 
+// convertBranch is convertTo for IF and CASE, which keep the digits that a decimal has: IF(1, 1, 1.5) is 1, where COALESCE(1, 1.5) is 1.0.
+func convertBranch(t Type) func(*Env, Value) (Value, error) {
+	conv := convertTo(t)
+	if t.Kind() != KindDecimal {
+		return conv
+	}
+	return func(env *Env, v Value) (Value, error) {
+		if v.IsNull() || v.kind == KindDecimal {
+			return v, nil
+		}
+		d, err := ToDecimal(env, v)
+		return Decimal(d), err
+	}
+}
+
 // branchTruth is the condition of IF and CASE WHEN: of a JSON document its number decides, false and null being 0; elsewhere a document is
 // compared with the document 0.
 func branchTruth(env *Env, n Node) (is, known bool, err error) {
@@ -295,7 +311,7 @@ func resolveIf(c *Call) (err error) {
 	if c.T, err = Union("if", c.ArgType(1), c.ArgType(2)); err != nil {
 		return err
 	}
-	conv := convertTo(c.T)
+	conv := convertBranch(c.T)
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		is, _, err := branchTruth(env, c.Args[0])
 		if err != nil {
@@ -407,7 +423,7 @@ func resolveCase(c *Call) error {
 	if c.T, err = Union("case", results...); err != nil {
 		return err
 	}
-	conv := convertTo(c.T)
+	conv := convertBranch(c.T)
 	c.Fn = func(env *Env, _ *Call) (Value, error) {
 		then := other
 		for i, test := range tests {

@@ -72,7 +72,17 @@ type Call struct {
 	Fn func(env *Env, c *Call) (Value, error)
 	// Volatile is true for functions that give another value with each evaluation (RAND, UUID, SLEEP).
 	Volatile bool
+	// constant is what Build found out, so that no question walks the whole tree. What replaces an argument later is as constant as that was.
+	constant constness
 }
+
+type constness uint8
+
+const (
+	notAsked constness = iota
+	isConstant
+	isVariable
+)
 
 // Type implements Node.
 func (c *Call) Type() Type { return c.T }
@@ -84,6 +94,9 @@ func (c *Call) Eval(env *Env) (Value, error) { return c.Fn(env, c) }
 func (c *Call) Constant() bool {
 	if c.Volatile {
 		return false
+	}
+	if c.constant != notAsked {
+		return c.constant == isConstant
 	}
 	for _, a := range c.Args {
 		if !IsConst(a) {
@@ -168,6 +181,9 @@ func Build(name, text string, extra any, args ...Node) (*Call, error) {
 	}
 	if c.Fn == nil {
 		panic(fmt.Sprintf("expr: %s resolved without a way to evaluate it", f.Name))
+	}
+	if c.constant = isVariable; (&Call{Args: c.Args, Volatile: c.Volatile}).Constant() {
+		c.constant = isConstant
 	}
 	return c, nil
 }

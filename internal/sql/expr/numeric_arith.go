@@ -3,6 +3,8 @@ package expr
 import (
 	"math"
 
+	"github.com/cockroachdb/apd/v3"
+
 	"github.com/longitude-db/longitude/internal/sql/number"
 )
 
@@ -217,8 +219,10 @@ func decimalArith(env *Env, c *Call, op operator, x, y Value, increment int) (Va
 		r, ok = number.Sub(a, b)
 	case opMul:
 		r, ok = number.Mul(a, b)
-	case opDiv:
-		r, ok, defined = number.Div(a, b, increment)
+	case opDiv: // MySQL 9 rounds a quotient to the digits of its type, 8.0 keeps more
+		if r, ok, defined = number.Div(wholeSeconds(x, a), wholeSeconds(y, b), increment); defined && ok {
+			return Decimal(rescale(r, c.T.Scale)), nil
+		}
 	case opMod:
 		r, defined = number.Mod(a, b)
 	}
@@ -229,6 +233,17 @@ func decimalArith(env *Env, c *Call, op operator, x, y Value, increment int) (Va
 		return Null, ErrOutOfRange("DECIMAL", c.Text)
 	}
 	return decimalShown(r, c.T.Scale), nil
+}
+
+// wholeSeconds is a time that is divided: without digits of a fraction if that is zero, as MySQL has it.
+func wholeSeconds(v Value, d *apd.Decimal) *apd.Decimal {
+	if v.kind != KindDatetime && v.kind != KindTime {
+		return d
+	}
+	if whole := rescale(d, 0); whole.Cmp(d) == 0 {
+		return whole
+	}
+	return d
 }
 
 func floatArith(env *Env, c *Call, op operator, x, y Value) (Value, error) {
@@ -265,7 +280,7 @@ func finite(c *Call, f float64) (Value, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return Null, ErrOutOfRange("DOUBLE", c.Text)
 	}
-	return Float(f), nil
+	return calculated(c, f), nil
 }
 
 // divisionByZero is the NULL of a division by zero: with ERROR_FOR_DIVISION_BY_ZERO it warns, and fails what stores in strict mode.
@@ -360,9 +375,9 @@ func resolveNeg(c *Call) error {
 		})
 	default:
 		c.T = TFloat
-		c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
+		c.Fn = strict1(func(env *Env, c *Call, v Value) (Value, error) {
 			f, err := ToFloat(env, v)
-			return Float(-f), err
+			return calculated(c, -f), err
 		})
 	}
 	return nil

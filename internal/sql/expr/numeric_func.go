@@ -53,9 +53,9 @@ func resolveAbs(c *Call) error {
 		})
 	default:
 		c.T = TFloat
-		c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
+		c.Fn = strict1(func(env *Env, c *Call, v Value) (Value, error) {
 			f, err := ToFloat(env, v)
-			return Float(math.Abs(f)), err
+			return calculated(c, math.Abs(f)), err
 		})
 	}
 	return nil
@@ -104,15 +104,15 @@ func resolveWhole(up bool) func(*Call) error {
 			})
 		default:
 			c.T = TFloat
-			c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
+			c.Fn = strict1(func(env *Env, c *Call, v Value) (Value, error) {
 				f, err := ToFloat(env, v)
 				if err != nil {
 					return Null, err
 				}
 				if up {
-					return Float(math.Ceil(f)), nil
+					return calculated(c, math.Ceil(f)), nil
 				}
-				return Float(math.Floor(f)), nil
+				return calculated(c, math.Floor(f)), nil
 			})
 		}
 		return nil
@@ -165,7 +165,7 @@ func resolveRound(truncate bool) func(*Call) error {
 		case withDecimal:
 			s := specOf(t)
 			if constant {
-				s = number.RoundSpec(s, int(min(max(places, -number.MaxPrecision), number.MaxScale)), truncate)
+				s = number.RoundSpec(s, int(min(max(places, -number.MaxPrecision), int64(s.Scale))), truncate)
 			}
 			c.T = decimalType(s)
 			evaluate(func(env *Env, v Value, places int64) (Value, error) {
@@ -181,12 +181,6 @@ func resolveRound(truncate bool) func(*Call) error {
 			})
 		default:
 			c.T = TFloat
-			fixed := constant && places >= 0 && places <= number.MaxScale
-			if fixed {
-				c.T.Scale = int(places)
-			} else if constant && places < 0 {
-				c.T.Scale, fixed = 0, true
-			}
 			evaluate(func(env *Env, v Value, places int64) (Value, error) {
 				f, err := ToFloat(env, v)
 				if err != nil {
@@ -197,10 +191,7 @@ func resolveRound(truncate bool) func(*Call) error {
 				} else {
 					f = number.RoundDouble(f, places)
 				}
-				if fixed {
-					return fixedFloat(f, c.T.Scale), nil
-				}
-				return Float(f), nil
+				return calculated(c, f), nil
 			})
 		}
 		return nil
@@ -282,7 +273,7 @@ func resolveConv(c *Call) error {
 			return Null, err
 		}
 		s := ""
-		if args[0].Kind() == KindBit && !isBitLiteral(c.Args[0]) { // a BIT column is its number, not its bytes
+		if args[0].Kind() == KindBit { // its number, not its bytes
 			s, from = number.Text(number.FromUint64(args[0].RawUint())), 10
 		} else if s, err = ToText(env, args[0]); err != nil {
 			return Null, err

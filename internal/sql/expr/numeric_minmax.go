@@ -1,6 +1,11 @@
 package expr
 
-import "sort"
+import (
+	"math"
+	"sort"
+
+	"github.com/longitude-db/longitude/internal/sql/temporal"
+)
 
 func init() {
 	register(
@@ -21,6 +26,10 @@ func resolveExtreme(want int) func(*Call) error {
 			c.Fn = func(*Env, *Call) (Value, error) { return Null, nil }
 			return nil
 		}
+		if beside, t := datesBeside(c.Args); beside {
+			c.Fn = strict(extremeDate(want, t))
+			return nil
+		}
 		conv := convertTo(c.T)
 		how, err := compareAs(c.Name, c.Args...)
 		if err != nil {
@@ -34,6 +43,7 @@ func resolveExtreme(want int) func(*Call) error {
 			}
 		}
 		cmp := how.fn()
+		last := want > 0 && how.class == asText
 		c.Fn = strict(func(env *Env, _ *Call, args []Value) (Value, error) {
 			var best, shown Value
 			for i, v := range args {
@@ -52,13 +62,71 @@ func resolveExtreme(want int) func(*Call) error {
 				switch {
 				case err != nil || unknown:
 					return Null, err
-				case o == want:
+				case o == want, o == 0 && last: // of equal texts GREATEST gives the last
 					best, shown = v, w
 				}
 			}
 			return shown.From(Silent), nil
 		})
 		return nil
+	}
+}
+
+// datesBeside reports whether there are dates, and texts or numbers beside them, among expressions; t is DATE, or DATETIME if one of them is that.
+func datesBeside(nodes []Node) (beside bool, t Type) {
+	date, other := false, false
+	t = TDate
+	for _, n := range nodes {
+		switch nt := n.Type(); {
+		case nt.HasDate():
+			date = true
+			if nt.Kind() == KindDatetime {
+				t = TDatetime(max(t.Scale, nt.Scale))
+			}
+		case nt.Kind() == KindText, nt.Kind() == KindBytes, nt.IsNumber():
+			other = true
+		default:
+			return false, t
+		}
+	}
+	return date && other, t
+}
+
+// extremeDate is GREATEST and LEAST of dates beside texts and numbers, which are read as dates: the text of a DATE, or of a DATETIME. What is no
+// date counts as later than all DATEs and as earlier than all DATETIMEs, and is given as it is.
+func extremeDate(want int, t Type) func(*Env, *Call, []Value) (Value, error) {
+	return func(env *Env, _ *Call, args []Value) (Value, error) {
+		var best temporal.DateTime
+		var shown string
+		for i, v := range args {
+			d, ok := smallDate(env, v)
+			if ok = ok && t.Kind() == KindDate; !ok {
+				r, err := dateOf(env, v, anyDate)
+				if err != nil {
+					return Null, err
+				}
+				if d, ok = r.DateTime, r.OK(); !ok && t.Kind() == KindDate {
+					d = math.MaxInt64
+				}
+			}
+			if i > 0 && order(int64(d), int64(best)) != want {
+				continue
+			}
+			best = d
+			switch {
+			case !ok:
+				s, err := ToText(env, v)
+				if err != nil {
+					return Null, err
+				}
+				shown = s
+			case t.Kind() == KindDate:
+				shown = string(temporal.AppendDate(nil, d))
+			default:
+				shown = string(temporal.AppendDateTime(nil, d, t.Scale))
+			}
+		}
+		return Text(shown), nil
 	}
 }
 

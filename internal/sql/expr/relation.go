@@ -76,15 +76,90 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 			e.how = append(e.how, inner.how...)
 			continue
 		}
-		pair := yearConstants(operation, temporalNumbers(left[i], right[i])...)
+		pair := temporalNumbers(left[i], right[i])
+		if len(left) == 1 {
+			pair = yearConstants(operation, pair...)
+		}
 		c, err := compareAs(operation, pair...)
+		if t := pair[0].Type(); operation == rowsIn && t.IsString() && pair[1].Type().IsString() { // as the left side, whatever the other is
+			if c, err = (comparison{class: asText, collation: t.Collation}), nil; t.Collation == BinaryCollation {
+				c.class = asBytes
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
-		pair = truths(c.class, temporalConstants(operation, c.class, pair...)...)
+		c = asLeft(operation, c, pair[0].Type(), pair[1].Type())
+		pair = operands(c.class, temporalConstants(operation, c.class, pair...)...)
 		e.left, e.right, e.cmp, e.how = append(e.left, pair[0]), append(e.right, pair[1]), append(e.cmp, c.fn()), append(e.how, c)
 	}
 	return e, nil
+}
+
+// asLeft is how a row is compared with several rows, and CASE's operand with a date: as the left side's type says. (1, 'a') IN ((1, 1), (2, 2)) compares
+// 'a' with '1'.
+func asLeft(operation string, c comparison, left, right Type) comparison {
+	if left.Name == NullType || right.Name == NullType || c.class == asJSON {
+		return c
+	}
+	text := left.Kind() == KindText
+	switch {
+	case operation == "case" && text && right.IsTemporal(), operation == rowsIn && text && !right.IsString():
+		return comparison{class: asText, collation: left.Collation}
+	case operation != rowsIn || left.IsTemporal():
+	case left.IsInteger():
+		return comparison{class: asInt}
+	case left.Kind() == KindDecimal:
+		return comparison{class: asDecimal}
+	case left.Kind() == KindFloat:
+		return comparison{class: asFloat}
+	}
+	return c
+}
+
+// listClass is how a text is compared with a list in which there are dates or times: with all of it as those, if there are no numbers; otherwise
+// with the dates as texts.
+func listClass(args []Node) (class, bool) {
+	if k := args[0].Type().Kind(); k != KindText && k != KindBytes || len(args) < 3 {
+		return 0, false
+	}
+	date, clock, number, datetime := false, false, false, false
+	for _, a := range args[1:] {
+		t := a.Type()
+		date, clock, number, datetime = date || t.HasDate(), clock || t.Kind() == KindTime, number || t.IsNumber(), datetime || t.Kind() == KindDatetime
+	}
+	switch {
+	case datetime && !number:
+		return asDatetime, true
+	case slices.ContainsFunc(args, func(n Node) bool { return !IsConst(n) }):
+		return 0, false
+	case number && (date || clock):
+		return asText, true
+	case date:
+		return asDatetime, true
+	case clock:
+		return asTime, true
+	}
+	return 0, false
+}
+
+// realTimes compares dates, or times, of which what is none is equal to nothing.
+func realTimes(c comparison) compareFn {
+	to := ToDatetime
+	if c.class == asTime {
+		to = ToTime
+	}
+	return func(env *Env, a, b Value) (int, bool, error) {
+		x, ok, err := to(env, a)
+		if err != nil || !ok {
+			return 1, false, err
+		}
+		y, ok, err := to(env, b)
+		if err != nil || !ok {
+			return -1, false, err
+		}
+		return order(x, y), false, nil
+	}
 }
 
 // widths gives the parts of two rows, or two single expressions as rows of one; 1241 if they are not equally wide.
@@ -261,6 +336,9 @@ func resolveBetween(negated bool) func(*Call) error {
 			return err
 		}
 		cmp := how.fn()
+		if how.class == asText {
+			c.Args = operands(asText, c.Args...)
+		}
 		c.T = TBool
 		c.Fn = func(env *Env, c *Call) (Value, error) {
 			v, err := c.Args[0].Eval(env)
@@ -326,6 +404,7 @@ func resolveIn(negated bool) func(*Call) error {
 			if err != nil {
 				return err
 			}
+			c.Args = operands(how.class, c.Args...)
 			return resolveTextIn(c, how, negated)
 		}
 		operation := c.Name
@@ -342,8 +421,15 @@ func resolveIn(negated bool) func(*Call) error {
 			e, err := newEquality(operation, left, a)
 			if err == nil && document && !row { // beside a document all are documents
 				e.how[0] = comparison{class: asJSON}
-				pair := truths(asJSON, left, a)
+				pair := operands(asJSON, left, a)
 				e.left[0], e.right[0], e.cmp[0] = pair[0], pair[1], e.how[0].fn()
+			}
+			if class, ok := listClass(c.Args); ok && err == nil && (class != asText || a.Type().IsTemporal()) {
+				e.how[0] = comparison{class: class, collation: left.Type().Collation}
+				e.left[0], e.right[0], e.cmp[0] = left, a, e.how[0].fn()
+				if class != asText && !slices.ContainsFunc(c.Args, func(n Node) bool { return n.Type().Kind() == KindDatetime }) {
+					e.cmp[0] = realTimes(e.how[0])
+				}
 			}
 			if err != nil {
 				return err

@@ -119,7 +119,7 @@ var windows1252 = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u
 func resolveHex(c *Call) error {
 	t := c.ArgType(0)
 	c.T = ascii(-1)
-	if t.IsNumber() && t.Kind() != KindBit {
+	if t.IsNumber() {
 		c.T = ascii(16)
 		c.Fn = strict1(func(env *Env, c *Call, v Value) (Value, error) {
 			n, err := bits64(env, v)
@@ -145,16 +145,6 @@ func resolveHex(c *Call) error {
 
 // bits64 is a number as 64 bits: negative ones in two's complement, what is too great as the greatest.
 func bits64(env *Env, v Value) (uint64, error) {
-	if v.Kind() == KindFloat {
-		f := math.Round(v.RawFloat())
-		if f <= math.MinInt64 || f >= math.MaxUint64 {
-			return math.MaxUint64, nil
-		}
-		if f < 0 {
-			return uint64(int64(f)), nil
-		}
-		return uint64(f), nil
-	}
 	n, _, err := ToInt(env, v)
 	return uint64(n), err
 }
@@ -181,12 +171,9 @@ func resolveUnhex(c *Call) error {
 // inBase is BIN and OCT, which read texts as CONV(s, 10, base) does.
 func inBase(base int) func(*Env, *Call) (Value, error) {
 	return strict1(func(env *Env, c *Call, v Value) (Value, error) {
-		s, err := ToText(env, v)
+		s, err := ToText(env, numberOf(v))
 		if err != nil {
 			return Null, err
-		}
-		if v.Kind() == KindFloat {
-			s = strconv.FormatFloat(v.RawFloat(), 'f', -1, 64)
 		}
 		s = strings.TrimLeft(s, " \t\n\v\f\r")
 		negative := strings.HasPrefix(s, "-")

@@ -4,6 +4,7 @@ package expr
 // max_allowed_packet.
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,10 +15,10 @@ func asTextType(t Type) Type {
 	switch {
 	case t.Name == NullType:
 		return Type{Name: NullType, Collation: BinaryCollation, Coerc: Ignorable}
-	case t.IsString(), t.Kind() == KindBit, t.Kind() == KindJSON:
-		if t.Kind() == KindBit {
-			t.Collation, t.Coerc = BinaryCollation, Implicit
-		}
+	case t.Kind() == KindBit:
+		t.Collation, t.Coerc = BinaryCollation, Implicit
+		return t
+	case t.IsString(), t.Kind() == KindJSON:
 		return t
 	}
 	return Type{Name: Varchar, Collation: DefaultCollation, Coerc: Numeric, Length: displayLength(t)}
@@ -82,6 +83,14 @@ func displayLength(t Type) int {
 	return t.Length
 }
 
+func init() {
+	register(
+		&Func{Name: "as text", Min: 1, Max: 1, Resolve: resolveAsText},
+		&Func{Name: "bytes as characters", Min: 1, Max: 1, Resolve: resolveBytesAsCharacters},
+		&Func{Name: "characters as bytes", Min: 1, Max: 1, Resolve: resolveCharactersAsBytes},
+	)
+}
+
 // textResult finds the collation of a function's result from those of its arguments at the places given (all, if none is), and
 // whether it is a binary string; length is the result's, -1 if it is not known.
 func textResult(c *Call, length int, places ...int) error {
@@ -90,7 +99,75 @@ func textResult(c *Call, length int, places ...int) error {
 		return err
 	}
 	c.T = stringType(length, coll, coerc)
+	for i := range c.Args {
+		if len(places) == 0 || slices.Contains(places, i) {
+			c.Args[i] = inCharacters(coll, c.Args[i])
+		}
+	}
 	return nil
+}
+
+// inCharacters makes a text of a binary string that is put together with texts of a collation, or compared with them: error 3854 if its bytes
+// are none. All others stay as they are.
+func inCharacters(coll uint16, n Node) Node {
+	if t := n.Type(); coll == BinaryCollation || t.Kind() != KindBytes && t.Kind() != KindBit {
+		return n
+	}
+	c := &Call{Name: "as text", Args: []Node{n}, Extra: coll}
+	_ = resolveAsText(c)
+	return c
+}
+
+func resolveAsText(c *Call) error {
+	t := asTextType(c.ArgType(0))
+	c.T = TText(displayLength(t), c.Extra.(uint16), t.Coerc)
+	c.Fn = one(func(_ *Env, _ *Call, s string) (Value, error) { return Text(s), validText(s) })
+	return nil
+}
+
+// resolveBytesAsCharacters makes a text of a binary string in which each byte is the character of that number, as regular expressions see it.
+func resolveBytesAsCharacters(c *Call) error {
+	c.T = TText(displayLength(c.ArgType(0)), DefaultCollation, c.ArgType(0).Coerc)
+	c.Fn = one(func(_ *Env, _ *Call, s string) (Value, error) {
+		out := make([]rune, len(s))
+		for i := range len(s) {
+			out[i] = rune(s[i])
+		}
+		return Text(string(out)), nil
+	})
+	return nil
+}
+
+// resolveCharactersAsBytes undoes "bytes as characters".
+func resolveCharactersAsBytes(c *Call) error {
+	c.T = TBytes(displayLength(c.ArgType(0)))
+	c.Fn = one(func(_ *Env, _ *Call, s string) (Value, error) {
+		out := make([]byte, 0, len(s))
+		for _, r := range s {
+			out = append(out, byte(r))
+		}
+		return Bytes(string(out)), nil
+	})
+	return nil
+}
+
+// validText is error 3854 of bytes that are no text.
+func validText(s string) error {
+	if utf8.ValidString(s) {
+		return nil
+	}
+	var b strings.Builder
+	for i := range min(len(s), 6) {
+		if s[i] > ' ' && s[i] < 0x7f {
+			b.WriteByte(s[i])
+			continue
+		}
+		b.WriteString(`\x` + strings.ToUpper(hex.EncodeToString([]byte{s[i]})))
+	}
+	if len(s) > 6 {
+		b.WriteString(" ...")
+	}
+	return Errorf(3854, "HY000", "Cannot convert string '%s' from binary to utf8mb4", b.String())
 }
 
 func stringType(length int, coll uint16, coerc Coercibility) Type {
@@ -264,6 +341,22 @@ func resolveText(fn func(*Env, *Call) (Value, error), length func(*Call) int, pl
 	return func(c *Call) error {
 		c.Fn = fn
 		return textResult(c, length(c), places...)
+	}
+}
+
+// resolveFirst is Resolve for a function whose result has the collation of the first argument, to which other texts are brought.
+func resolveFirst(fn func(*Env, *Call) (Value, error), length func(*Call) int, others ...int) func(*Call) error {
+	return func(c *Call) error {
+		c.Fn = fn
+		if err := textResult(c, length(c), 0); err != nil {
+			return err
+		}
+		for _, i := range others {
+			if i < len(c.Args) {
+				c.Args[i] = inCharacters(c.T.Collation, c.Args[i])
+			}
+		}
+		return nil
 	}
 }
 

@@ -3,10 +3,11 @@ package expr
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
+
+	"github.com/longitude-db/longitude/internal/sql/number"
 )
 
 // numberForm is how a locale writes numbers.
@@ -82,10 +83,7 @@ func rounded(env *Env, v Value, digits int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if scale := math.Pow(10, float64(digits)); !math.IsInf(f*scale, 0) && math.Abs(f*scale) < 1<<53 {
-		f = math.RoundToEven(f*scale) / scale
-	}
-	s := strconv.FormatFloat(f, 'f', digits, 64)
+	s := number.FormatFixed(number.RoundDouble(f, int64(digits)), digits)
 	if strings.Trim(s, "-0.") == "" {
 		s = strings.TrimPrefix(s, "-")
 	}

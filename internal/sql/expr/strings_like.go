@@ -3,10 +3,12 @@ package expr
 // LIKE, COLLATE, CONVERT USING, what tells of collations, WEIGHT_STRING.
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/longitude-db/longitude/internal/sql/collation"
+	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
 func init() {
@@ -35,6 +37,9 @@ func resolveLike(not bool) func(*Call) error {
 		order, err := knownCollation(id)
 		if err != nil {
 			return err
+		}
+		for i := range 2 {
+			c.Args[i] = inCharacters(id, c.Args[i])
 		}
 		c.T = TBool
 		l := &like{order: order, not: not}
@@ -112,7 +117,7 @@ func resolveCollate(c *Call) error {
 		return err
 	}
 	t := asTextType(c.ArgType(0))
-	if t.Name != NullType {
+	if l, ok := c.Args[0].(*Lit); t.Name != NullType || ok && l.V.IsNull() { // NULL, as it is written, is a binary string
 		from, err := knownCollation(t.Collation)
 		if err != nil {
 			return err
@@ -192,7 +197,7 @@ func tellsOfCollation(tell func(Type, *collation.Collation) Value) func(*Call) e
 			return err
 		}
 		v := tell(t, of)
-		c.T = TText(64, 33, SysConst)
+		c.T = TText(64, 33, Coercible)
 		if v.Kind() == KindInt {
 			c.T = TInt
 		}
@@ -201,13 +206,42 @@ func tellsOfCollation(tell func(Type, *collation.Collation) Value) func(*Call) e
 	}
 }
 
-// resolveWeightString is WEIGHT_STRING(s): the sort key as this version keeps it, so its bytes are not MySQL's; their order is.
-// Numbers have none.
+// weightOf is a whole number, a date or a time as MySQL packs and orders it: without a sign, or with a sign bit that is 1 if it is positive.
+func weightOf(v Value) uint64 {
+	const sign, micros = 1 << 63, 1 << 20
+	switch v.kind {
+	case KindUint, KindBit:
+		return v.n
+	case KindDate:
+		d := temporal.DateTime(v.n)
+		return sign | uint64(d.Year()*512+d.Month()*32+d.Day())
+	case KindDatetime:
+		return sign | v.n/micros<<24 | v.n%micros
+	case KindTime:
+		t := temporal.Duration(v.n)
+		n := int64(t.Hour()<<12|t.Minute()<<6|t.Second())<<24 | int64(t.Micro())
+		if t < 0 {
+			n = -n
+		}
+		return sign | uint64(n+1<<47)
+	}
+	return v.n ^ sign
+}
+
+// resolveWeightString is WEIGHT_STRING(s): what texts are compared by; whole numbers, dates and times as they are packed, in eight bytes. Other
+// numbers have none.
 func resolveWeightString(c *Call) error {
 	t := c.ArgType(0)
 	c.T = TBytes(-1)
-	if !t.IsString() {
-		c.Fn = func(*Env, *Call) (Value, error) { return Null, nil }
+	c.T.Coerc = t.Coerc
+	switch {
+	case t.IsInteger() && !isBitLiteral(c.Args[0]), t.IsTemporal(), t.Kind() == KindEnum, t.Kind() == KindSet:
+		c.Fn = strict1(func(_ *Env, _ *Call, v Value) (Value, error) {
+			return Bytes(string(binary.BigEndian.AppendUint64(nil, weightOf(v)))), nil
+		})
+		return nil
+	case t.IsNumber() && !isBitLiteral(c.Args[0]), t.Name == NullType:
+		c.Fn = strict1(func(*Env, *Call, Value) (Value, error) { return Null, nil })
 		return nil
 	}
 	order, err := knownCollation(t.Collation)
@@ -218,7 +252,7 @@ func resolveWeightString(c *Call) error {
 		if !c.fits(env, int64(len(s))) {
 			return Null, nil
 		}
-		return Bytes(string(order.AppendKey(nil, s))), nil
+		return Bytes(string(order.AppendWeights(nil, s))), nil
 	})
 	return nil
 }

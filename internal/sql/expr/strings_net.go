@@ -139,18 +139,26 @@ func isAddress(is func(netip.Addr) bool) func(*Env, *Call) (Value, error) {
 	return func(env *Env, c *Call) (Value, error) {
 		s, null, err := c.textArg(env, 0)
 		if err != nil || null {
-			return Null, err
+			return noAddress(c), err
 		}
 		a, ok := address(s)
 		return Bool(ok && is(a)), nil
 	}
 }
 
+// noAddress is what a test of an address says of NULL: NULL, but 0 of a number that is NULL.
+func noAddress(c *Call) Value {
+	if t := c.ArgType(0); t.IsNumber() || t.IsTemporal() {
+		return False
+	}
+	return Null
+}
+
 func isPacked(is func([16]byte) bool) func(*Env, *Call) (Value, error) {
 	return func(env *Env, c *Call) (Value, error) {
 		s, null, err := c.textArg(env, 0)
 		if err != nil || null {
-			return Null, err
+			return noAddress(c), err
 		}
 		if len(s) != 16 {
 			return False, nil

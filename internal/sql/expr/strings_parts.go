@@ -14,15 +14,15 @@ func init() {
 		&Func{Name: "substring", Min: 2, Max: 3, Resolve: resolveText(evalSubstring, lengthOf(0), 0)},
 		&Func{Name: "substr", Min: 2, Max: 3, Resolve: resolveText(evalSubstring, lengthOf(0), 0)},
 		&Func{Name: "mid", Min: 3, Max: 3, Resolve: resolveText(evalSubstring, lengthOf(0), 0)},
-		&Func{Name: "substring_index", Min: 3, Max: 3, Resolve: resolveText(evalSubstringIndex, lengthOf(0), 0, 1)},
-		&Func{Name: "insert", Min: 4, Max: 4, Resolve: resolveText(evalInsert, func(c *Call) int {
+		&Func{Name: "substring_index", Min: 3, Max: 3, Resolve: resolveFirst(evalSubstringIndex, lengthOf(0), 1)},
+		&Func{Name: "insert", Min: 4, Max: 4, Resolve: resolveFirst(evalInsert, func(c *Call) int {
 			return sum(displayLength(c.ArgType(0)), displayLength(c.ArgType(3)))
-		}, 0)}, // the new part does not count
-		&Func{Name: "lpad", Min: 3, Max: 3, Resolve: resolveText(evalPad, constantLength(1), 0, 2)},
-		&Func{Name: "rpad", Min: 3, Max: 3, Resolve: resolveText(evalPad, constantLength(1), 0, 2)},
+		}, 3)},
+		&Func{Name: "lpad", Min: 3, Max: 3, Resolve: resolveFirst(evalPad, constantLength(1), 2)},
+		&Func{Name: "rpad", Min: 3, Max: 3, Resolve: resolveFirst(evalPad, constantLength(1), 2)},
 		&Func{Name: "ltrim", Min: 1, Max: 1, Resolve: resolveText(evalTrim, lengthOf(0))},
 		&Func{Name: "rtrim", Min: 1, Max: 1, Resolve: resolveText(evalTrim, lengthOf(0))},
-		&Func{Name: "trim", Min: 1, Max: 2, Resolve: resolveText(evalTrim, lengthOf(0))},
+		&Func{Name: "trim", Min: 1, Max: 2, Resolve: resolveFirst(evalTrim, lengthOf(0), 1)},
 		&Func{Name: "instr", Min: 2, Max: 2, Resolve: resolveLocate(0, 1)},
 		&Func{Name: "locate", Min: 2, Max: 3, Resolve: resolveLocate(1, 0)},
 		&Func{Name: "position", Min: 2, Max: 2, Resolve: resolveLocate(1, 0)},
@@ -197,7 +197,7 @@ func evalPad(env *Env, c *Call) (Value, error) {
 		return Null, nil
 	}
 	if pad == "" {
-		return c.text(""), nil
+		return c.text(s), nil
 	}
 	missing := n - have
 	unit := int64(chars(coll, pad))
@@ -250,7 +250,7 @@ func evalTrim(env *Env, c *Call) (Value, error) {
 // resolveLocate is for functions that find a text (the argument at the place what) in another.
 func resolveLocate(where, what int) func(*Call) error {
 	return func(c *Call) error {
-		id, _, err := textCollation(c, where, what) // of texts with different collations the characters decide
+		id, err := comparesIn(c, where, what)
 		if err != nil {
 			return err
 		}

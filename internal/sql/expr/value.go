@@ -53,6 +53,16 @@ func Int(n int64) Value { return Value{kind: KindInt, n: uint64(n)} }
 // Uint is an unsigned integer.
 func Uint(n uint64) Value { return Value{kind: KindUint, n: n} }
 
+// ofColumn marks a KindUint that a column of type YEAR holds.
+const ofColumn = 1
+
+// Year is the value of a YEAR column: it is written with four digits, and is the first day of the year where a date is wanted. What a function
+// gives as a YEAR is a number (Uint).
+func Year(n uint64) Value { return Value{kind: KindUint, n: n, scale: ofColumn} }
+
+// IsYear reports whether it is the value of a YEAR column.
+func (v Value) IsYear() bool { return v.kind == KindUint && v.scale == ofColumn }
+
 // Bool is 1 or 0.
 func Bool(b bool) Value {
 	if b {

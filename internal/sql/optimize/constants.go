@@ -14,12 +14,13 @@ import (
 //
 // Constants elsewhere, as in a select list, are evaluated when a row needs them.
 
-// decide evaluates the constant conditions of a plan, those of WHERE before those of the joins and derived tables below it: where one of them is not
-// true, MySQL does not look at those below.
+// decide evaluates the constant conditions of a plan: those of inner joins, then those of WHERE, then those of outer joins and of derived tables. Where
+// one of WHERE is not true, MySQL does not look at those below.
 func (z *optimizer) decide(n rel.Node) rel.Node {
 	var conds *[]expr.Node
 	switch n := n.(type) {
 	case *rel.Filter:
+		z.decideJoins(n.Child)
 		conds = &n.Conds
 	case *rel.Join:
 		conds = &n.On
@@ -39,6 +40,19 @@ func (z *optimizer) decide(n rel.Node) rel.Node {
 		}
 	}
 	return n
+}
+
+// decideJoins evaluates the constant conditions of the inner joins that a plan begins with.
+func (z *optimizer) decideJoins(n rel.Node) {
+	j, ok := n.(*rel.Join)
+	if !ok || j.Kind != rel.Inner {
+		return
+	}
+	z.decideJoins(j.Left)
+	left, never := z.conjuncts(j.On)
+	if j.On = left; never {
+		j.On = []expr.Node{&expr.Lit{V: expr.False, T: expr.TBool}}
+	}
 }
 
 // oneBlock reports whether MySQL makes one query block of a plan, with its derived tables.

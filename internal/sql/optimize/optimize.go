@@ -13,7 +13,7 @@ type Options struct {
 // Optimize changes the plans of a query in place: that of the query, of the subqueries in its expressions and of its common table
 // expressions. env evaluates constants: it warns of them, and an error is that of a constant condition.
 func Optimize(q *rel.Query, env *expr.Env, o Options) error {
-	z := &optimizer{meta: q.Meta, env: env, o: o, done: map[any]bool{}, scans: map[*rel.Shared]int{}}
+	z := &optimizer{meta: q.Meta, env: env, o: o, done: map[any]bool{}, scans: map[*rel.Shared]int{}, rollups: map[*rel.Group]*rel.Project{}}
 	var out []rel.ColID
 	for _, c := range q.Out {
 		out = append(out, c.Col)
@@ -38,6 +38,8 @@ type optimizer struct {
 	scans map[*rel.Shared]int
 	// depth is how many subqueries in expressions are around the plan that is being optimized.
 	depth int
+	// rollups are the operators that calculate the keys of groupings WITH ROLLUP.
+	rollups map[*rel.Group]*rel.Project
 	// failed is what evaluating a constant failed with first.
 	failed error
 }
@@ -51,6 +53,9 @@ func (z *optimizer) plan(n rel.Node, out []rel.ColID, rows float64) rel.Node {
 		n = z.inline(n)
 	}
 	n = z.pushAll(n)
+	if !z.o.NoSimplify && !z.o.NoPush { // what was an outer join may have no rows now
+		n = z.reduce(n)
+	}
 	if !z.o.NoSemi {
 		if changed := z.semiJoins(&n); changed {
 			n = z.pushAll(n)

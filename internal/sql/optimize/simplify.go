@@ -15,22 +15,23 @@ import (
 // only if, a row reaches it (O2).
 
 func (z *optimizer) simplify(n rel.Node) rel.Node {
-	keys := map[*rel.Group]*rel.Project{}
 	visit(n, func(n rel.Node) {
 		if g, ok := n.(*rel.Group); ok && g.Rollup {
-			keys[g], _ = g.Child.(*rel.Project)
+			if p, ok := g.Child.(*rel.Project); ok {
+				z.rollups[g] = p
+			}
 		}
 	})
-	n = z.reduce(z.decide(n), keys)
+	n = z.reduce(z.decide(n))
 	if z.compareConstants(n) {
-		n = z.reduce(n, keys)
+		n = z.reduce(n)
 	}
 	z.lookedUp(n)
 	return n
 }
 
 // reduce folds constants, and drops what their values decide.
-func (z *optimizer) reduce(n rel.Node, keys map[*rel.Group]*rel.Project) rel.Node {
+func (z *optimizer) reduce(n rel.Node) rel.Node {
 	return bottomUp(n, func(n rel.Node) rel.Node {
 		rel.EachExpr(n, func(slot *expr.Node) { *slot = z.fold(*slot) })
 		switch n := n.(type) {
@@ -62,11 +63,15 @@ func (z *optimizer) reduce(n rel.Node, keys map[*rel.Group]*rel.Project) rel.Nod
 				return n.Left
 			}
 			n.On, n.Right = nil, empty(n.Right)
+		case *rel.SetOp:
+			if n.Kind != rel.Union && isEmpty(n.Left) || n.Kind == rel.Intersect && isEmpty(n.Right) {
+				return empty(n)
+			}
 		case *rel.Group:
 			switch {
 			case !isEmpty(n.Child) || n.Scalar:
 			case n.Rollup:
-				return totalOfNone(n, keys[n])
+				return totalOfNone(n, z.rollups[n])
 			default:
 				return empty(n)
 			}

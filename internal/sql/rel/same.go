@@ -41,16 +41,34 @@ func Same(x, y expr.Node) bool {
 	case *expr.Lit:
 		y, ok := y.(*expr.Lit)
 		return ok && SameValue(x.V, y.V)
-	case *expr.Tuple: // MySQL does not see that two rows are the same
+	case *expr.Tuple: // MySQL does not see that two rows are the same, but of an equality, which it takes apart
 		return false
 	case *expr.Call:
 		y, ok := y.(*expr.Call)
-		return ok && x.Name == y.Name && !x.Volatile && !y.Volatile && reflect.DeepEqual(x.Extra, y.Extra) && AllSame(x.Args, y.Args)
+		return ok && x.Name == y.Name && !x.Volatile && !y.Volatile && reflect.DeepEqual(x.Extra, y.Extra) && AllSame(parts(x), parts(y))
 	case Named:
 		y, ok := y.(Named)
 		return ok && x.FunctionName() != "" && x.FunctionName() == y.FunctionName() && AllSame(x.Args(), y.Args()) && !IsVolatile(x)
 	}
 	return false
+}
+
+// parts are the arguments of a call; those of an equality of rows are the expressions in the rows.
+func parts(c *expr.Call) []expr.Node {
+	switch c.Name {
+	case "=", "<=>", "<>", "!=":
+	default:
+		return c.Args
+	}
+	out := make([]expr.Node, 0, len(c.Args))
+	for _, a := range c.Args {
+		if t, ok := Unwrap(a).(*expr.Tuple); ok {
+			out = append(out, t.Nodes...)
+		} else {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // AllSame is Same of lists.
@@ -77,7 +95,7 @@ func SameValue(x, y expr.Value) bool {
 	if x.Kind() == expr.KindJSON || x.Kind() == expr.KindOther {
 		return false
 	}
-	return x == y
+	return x.From(expr.Calculated) == y.From(expr.Calculated) // wherever texts come from
 }
 
 // IsVolatile reports whether an expression may give another value each time that it is evaluated for the same row.
