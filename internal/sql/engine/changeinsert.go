@@ -427,9 +427,6 @@ func (i *inserter) store(will datums, generated bool) error {
 		i.noteInserted(will, generated)
 		return nil
 	}
-	if err := t.e.fill(i.ctx, will); err != nil {
-		return err
-	}
 	ws, err := t.e.writesOf(will)
 	if err != nil {
 		return err

@@ -420,9 +420,6 @@ func (w *changer) follow(k *foreignKey, action string, child, parent datums, dep
 			next[at] = parent[k.from[i]]
 		}
 	}
-	if err := e.fill(w.ctx, next); err != nil {
-		return err
-	}
 	if err := w.release(fks, child, next); err != nil {
 		return err
 	}

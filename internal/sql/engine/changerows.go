@@ -409,9 +409,6 @@ func (w *changer) stored(t *changedTable, was, will datums) (datums, error) {
 	if err := w.generate(t, will); err != nil {
 		return nil, err
 	}
-	if err := t.e.fill(w.ctx, will); err != nil {
-		return nil, err
-	}
 	if err := t.e.tx.alive(); err != nil {
 		return nil, err
 	}
