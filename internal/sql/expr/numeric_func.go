@@ -273,6 +273,9 @@ func resolveConv(c *Call) error {
 			return Null, err
 		}
 		s := ""
+		if args[0].Kind() == KindBit && args[0].RawText() == "" {
+			return Null, nil
+		}
 		if args[0].Kind() == KindBit { // its number, not its bytes
 			s, from = number.Text(number.FromUint64(args[0].RawUint())), 10
 		} else if s, err = ToText(env, args[0]); err != nil {

@@ -21,7 +21,7 @@ func assignToTemporal(env *Env, v Value, to *Target) (Value, error) {
 	if to.Type.Name == TimestampType {
 		mode = mode&^(temporal.ZeroParts|temporal.InvalidDates) | temporal.NoZeroInDate
 	}
-	r, err := readDate(env, v, mode)
+	r, err := readDate(env, numberOf(v), mode)
 	if err != nil {
 		return Null, err
 	}
@@ -79,7 +79,7 @@ func asTimestamp(env *Env, d temporal.DateTime) (temporal.DateTime, temporal.Fau
 }
 
 func assignTime(env *Env, v Value, to *Target) (Value, error) {
-	r, err := readTime(env, v)
+	r, err := readTime(env, numberOf(v))
 	if err != nil {
 		return Null, err
 	}
