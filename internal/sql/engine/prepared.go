@@ -164,9 +164,14 @@ func (x *execution) prepareText(sc *sql.Context, name string, source sqlparser.E
 		return mysql.NewSQLError(1461, "42000", "Can't create more than max_prepared_stmt_count statements (current value: %d)", limit)
 	}
 	x.s.prepared[name] = p
-	x.out.ok(types.OkResult{})
+	x.out.ok(types.OkResult{Info: info("Statement prepared")})
 	return nil
 }
+
+// info is a text with which an OK packet ends.
+type info string
+
+func (i info) String() string { return string(i) }
 
 // deallocateStatement is DEALLOCATE PREPARE name, or DROP PREPARE name.
 func deallocateStatement(t ownText) *ownStatement {
