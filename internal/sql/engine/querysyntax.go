@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -98,8 +99,10 @@ func parseQuery(query string, o sqlparser.ParserOptions) (stmt sqlparser.Stateme
 			return nil, "", err
 		}
 	}
-	if n := len(rest); n > 0 { // what follows is as it was written
-		rest = strings.TrimSpace(query[min(len(query), text.original(len(text.out)-n)):])
+	if n := len(rest); n > 0 { // what follows is as it was written, to the end of query; of rest the parser has cut spaces and semicolons at its end
+		end := strings.TrimRightFunc(text.out, func(r rune) bool { return r == ';' || unicode.IsSpace(r) })
+		begin := len(end) - n
+		rest = strings.TrimLeft(query[min(len(query), text.original(begin)):], " \t\r\n")
 	}
 	return stmt, rest, nil
 }

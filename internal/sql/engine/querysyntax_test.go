@@ -23,6 +23,7 @@ func TestParseQuery(t *testing.T) {
 		{in: "SELECT 'a' SOUNDS LIKE CONCAT(b, 'c') OR 1", want: "select soundex('a') = soundex(CONCAT(b, 'c')) or 1", name: "'a' SOUNDS LIKE CONCAT(b, 'c') OR 1"},
 		{in: "SELECT 1 + 1 MEMBER OF('[1]') AND ~~~~~1", want: "select member of(1 + 1, ('[1]')) and ~ ~ ~ ~ ~1", name: "1 + 1 MEMBER OF('[1]') AND ~~~~~1"},
 		{in: "SELECT 1; SELECT 2", want: "select 1", name: "1", rest: "SELECT 2"},
+		{in: "\n\tSELECT 1;\n\tSELECT 2;\n\t", want: "select 1", name: "1", rest: "SELECT 2;\n\t"},
 		{in: "SELECT 1 = ANY (SELECT 1); SELECT 2 = ALL (SELECT 3)", want: "select 1 = (select /*any*/ 1)", name: "1 = ANY (SELECT 1)", rest: "SELECT 2 = ALL (SELECT 3)"},
 		{in: "SELECT `any` (SELECT 1)", want: ""},
 		{in: "SELECT GROUPING(a) FROM t GROUP BY a WITH ROLLUP", want: "select GROUPING(a) from t group by a, with rollup()", name: "GROUPING(a)"},
