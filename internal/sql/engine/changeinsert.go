@@ -475,7 +475,7 @@ func (i *inserter) update(have datums) error {
 // replace takes away a row that has one of the new row's keys. done: the new row stands in its place.
 func (i *inserter) replace(x *indexLayout, have, will datums, generated bool) (done bool, err error) {
 	t := i.into
-	if i.lastUnique(x) && i.removed.none() && t.l.content(have) == t.l.content(will) { // the same row again is no change
+	if i.lastUnique(x) && i.removed.none() && len(t.keys.referred) == 0 && t.l.content(have) == t.l.content(will) { // the same row again is no change
 		i.noteInserted(will, generated)
 		return true, i.fire(t, t.events.after, nil, will)
 	}

@@ -314,8 +314,8 @@ func (w *changer) release(fks *foreignKeys, was, will datums) error {
 		if will != nil {
 			action = k.onUpdate
 		}
-		if !changesChildren(action) {
-			if err := w.unreferred(k, key, was); err != nil {
+		if !changesChildren(action) || k.restrictsItself(will) {
+			if err := w.unreferred(k, key, was, will); err != nil {
 				return err
 			}
 		}
@@ -323,8 +323,13 @@ func (w *changer) release(fks *foreignKeys, was, will datums) error {
 	return nil
 }
 
-// unreferred is error 1451 if a row refers to one that is about to go. A row that refers to itself may go.
-func (w *changer) unreferred(k *foreignKey, key kv.Key, was datums) error {
+// restrictsItself reports whether a foreign key of a table to itself refuses the change of a row to another one (will; nil: the row goes)
+// that others refer to, whatever its action: MySQL updates no table that it is updating.
+func (k *foreignKey) restrictsItself(will datums) bool { return k.self && will != nil }
+
+// unreferred is error 1451 if a row refers to one that is about to go, or to become will. A row that refers to itself may go, and may not
+// become another one.
+func (w *changer) unreferred(k *foreignKey, key kv.Key, was, will datums) error {
 	most := 1
 	if k.self {
 		most = 2
@@ -334,7 +339,7 @@ func (w *changer) unreferred(k *foreignKey, key kv.Key, was datums) error {
 		return err
 	}
 	for _, d := range rows {
-		if k.self {
+		if k.self && will == nil {
 			mine, err := k.t.l.primaryKey(was)
 			if err != nil {
 				return err
@@ -365,7 +370,7 @@ func (w *changer) cascade(fks *foreignKeys, was, will datums, depth int) error {
 		if will != nil {
 			action = k.onUpdate
 		}
-		if !changesChildren(action) {
+		if !changesChildren(action) || k.restrictsItself(will) {
 			continue
 		}
 		key, ok, err := k.key(was)
@@ -465,9 +470,16 @@ func (w *changer) attempted(fks *foreignKeys, tx *tx, change func() error) error
 	return err
 }
 
+// again reports whether what the triggers of a table do to others may change rows of the table itself.
+func (t *changedTable) again() bool {
+	return !t.events.none() && slices.ContainsFunc(t.keys.own, func(k *foreignKey) bool {
+		return changesChildren(k.onDelete) || changesChildren(k.onUpdate)
+	})
+}
+
 // current is a row as it is now, where changes of others may have changed it; nil: it is gone.
 func (w *changer) current(t *changedTable, was datums) (datums, error) {
-	if !t.keys.again {
+	if !w.again && !t.again() {
 		return was, nil
 	}
 	if err := w.s.stmt.flushTable(w.ctx, t.l.desc.ID); err != nil {

@@ -34,6 +34,7 @@ type changer struct {
 	// nullFails: a NULL for a column that takes none is an error outside strict mode too.
 	nullFails bool
 	keys      map[uint64]*foreignKeys // by table
+	again     bool                    // foreignKeys.again, of one of the targets
 }
 
 // changedTwice is what has become of the rows of a table, by the keys that they had.
@@ -78,7 +79,7 @@ func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run 
 			d.readAll()
 		}
 		if d.keys = w.keys[d.l.desc.ID]; d.keys.again {
-			w.c.Apart = false // rows are found before any is changed
+			w.c.Apart, w.again = false, true // rows are found before any is changed
 		}
 		if c.Several {
 			d.seen = map[string]bool{}
@@ -112,7 +113,8 @@ func (t *changedTable) refersTo(o *changedTable) bool {
 	return slices.ContainsFunc(t.keys.own, func(k *foreignKey) bool { return k.t != nil && k.t.l.desc.ID == o.l.desc.ID })
 }
 
-// share has the tables that are changed under several names know what becomes of their rows.
+// share has the tables that are changed under several names know what becomes of their rows. Rows are written at once then: what waited
+// under one name would be written after the change under the other.
 func (w *changer) share() {
 	for i, t := range w.targets {
 		for _, o := range w.targets[:i] {
@@ -120,7 +122,7 @@ func (w *changer) share() {
 				if o.twice == nil {
 					o.twice = &changedTwice{now: map[string]datums{}, gone: map[string]bool{}}
 				}
-				t.twice = o.twice
+				t.twice, w.s.stmt.deferred = o.twice, false
 				break
 			}
 		}
@@ -167,17 +169,20 @@ func (t *changedTable) plan() {
 		rel.CollectCols(reads, k.Cond)
 	}
 	for at, id := range t.New {
-		if reads[id] && !t.l.virtual[at] {
+		if reads[id] && t.kept(at) {
 			t.needs = append(t.needs, at)
 		}
 	}
 }
 
+// kept reports whether rows hold the column: it is no virtual one, or an index has it.
+func (t *changedTable) kept(at int) bool { return t.l.stored[at] && !isPart(&t.l.desc.Columns[at]) }
+
 // readAll has all columns read of a row.
 func (t *changedTable) readAll() {
 	t.needs = nil
 	for at := range t.New {
-		if !t.l.virtual[at] {
+		if t.kept(at) {
 			t.needs = append(t.needs, at)
 		}
 	}

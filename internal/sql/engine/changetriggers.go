@@ -35,7 +35,7 @@ func (w *changer) rowValues(t *changedTable, d datums) ([]expr.Value, error) {
 	saved := w.registersOf(t)
 	defer w.restore(t, saved)
 	for at, id := range t.New {
-		if t.l.virtual[at] {
+		if !t.kept(at) {
 			w.regs[id] = expr.Null
 			continue
 		}
@@ -47,7 +47,7 @@ func (w *changer) rowValues(t *changedTable, d datums) ([]expr.Value, error) {
 	}
 	for _, list := range [][]rel.Assignment{t.Virtual, t.Generated} {
 		for _, a := range list {
-			if !t.l.virtual[a.Place] {
+			if t.kept(a.Place) {
 				continue
 			}
 			v, err := w.virtual(t, a)
