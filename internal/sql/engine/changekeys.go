@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/bind"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
+	"github.com/longitude-db/longitude/internal/sql/expr"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 )
 
@@ -72,6 +74,11 @@ func (s *Session) foreignKeysOf(sc *sql.Context, e *Engine, l *layout, own map[u
 		if k.t.l.virtualIndex && (changesChildren(k.onDelete) || changesChildren(k.onUpdate)) {
 			return nil, unsupportedKey(&f)
 		}
+		if own != nil && (changesChildren(k.onDelete) || changesChildren(k.onUpdate)) {
+			if below, err := now.virtualBelow(k.t.l.desc, map[uint64]bool{}); err != nil || below {
+				return nil, cmp.Or(err, unsupportedKey(&f))
+			}
+		}
 		out.referred = append(out.referred, k)
 		out.again = out.again || (changesChildren(k.onDelete) || changesChildren(k.onUpdate)) && leadsTo(now.snap, k.t.l.desc, own, map[uint64]bool{})
 	}
@@ -80,6 +87,32 @@ func (s *Session) foreignKeysOf(sc *sql.Context, e *Engine, l *layout, own map[u
 
 func unsupportedKey(f *catalog.ForeignKey) error {
 	return fmt.Errorf("%w: foreign key %s", bind.ErrUnsupported, f.Name)
+}
+
+// virtualBelow reports whether changes of a table lead to one of which an index has a virtual column.
+func (s *schema) virtualBelow(t *catalog.Table, seen map[uint64]bool) (bool, error) {
+	if seen[t.ID] {
+		return false, nil
+	}
+	seen[t.ID] = true
+	for _, f := range s.snap.References(s.snap.Databases()[t.Database].Name, t.Name) {
+		db := s.snap.Database(f.Database)
+		if db == nil || !changesChildren(f.OnDelete) && !changesChildren(f.OnUpdate) {
+			continue
+		}
+		child := s.snap.Table(db.ID, f.Table)
+		if child == nil {
+			continue
+		}
+		l, err := s.layout(db, child)
+		if err != nil || l.virtualIndex {
+			return true, err
+		}
+		if below, err := s.virtualBelow(child, seen); err != nil || below {
+			return below, err
+		}
+	}
+	return false, nil
 }
 
 // leadsTo reports whether changes of a table, and what follows of them, reach one of some tables.
@@ -477,7 +510,8 @@ func (t *changedTable) again() bool {
 	})
 }
 
-// current is a row as it is now, where changes of others may have changed it; nil: it is gone.
+// current is a row as it is now, where changes of others may have changed it; nil: it is gone, and
+// was to be deleted; one that was to be updated is error 1032.
 func (w *changer) current(t *changedTable, was datums) (datums, error) {
 	if !w.again && !t.again() {
 		return was, nil
@@ -490,6 +524,9 @@ func (w *changer) current(t *changedTable, was datums) (datums, error) {
 		return nil, err
 	}
 	v, err := t.e.tx.get(w.ctx, key)
+	if err == nil && len(v) == 0 && !w.c.Delete {
+		err = expr.Errorf(1032, "HY000", "Can't find record in '%s'", t.Alias)
+	}
 	if err != nil || len(v) == 0 {
 		return nil, err
 	}

@@ -319,6 +319,8 @@ func (t *rowTrigger) fire(ctx *sql.Context, old, new []expr.Value) (changed []in
 	if p.up != nil {
 		p.depth = p.up.depth + 1
 	}
+	id := t.s.GetLastQueryInfo().LastInsertId.Load() // no statement behind the trigger sees what it makes of LAST_INSERT_ID
+	defer func() { t.s.GetLastQueryInfo().LastInsertId.Store(id) }()
 	f := &blockFrame{}
 	defer p.push(f)()
 	for prefix, row := range map[string][]expr.Value{"old.": old, "new.": new} {
