@@ -75,7 +75,7 @@ type Request struct {
 	// Passing is for a write: it waits for its turn, and holds the key only until Drop. If nobody holds the key it needs no
 	// lock at all, since latches keep writes apart.
 	Passing bool
-	// Claim takes the key also in passing where nobody holds it: the request has met the intent of a younger transaction there (K6).
+	// Claim has a request that only passes take the key if no transaction holds it: the request has met a younger transaction's intent there (K6).
 	Claim bool
 	// NoWait answers Busy instead of Waiting.
 	NoWait bool

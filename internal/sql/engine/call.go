@@ -126,7 +126,7 @@ func (x *execution) invoke(sc *sql.Context, c *sqlparser.Call, bindings map[stri
 	f := &blockFrame{}
 	defer p.push(f)()
 	targets := make([]string, len(c.Params))
-	ask := &sqlparser.Select{} // the values of what is passed in
+	ask := &sqlparser.Select{} // a query that gives the values of the IN arguments
 	var asked []*local
 	for i, a := range prog.Params {
 		to, err := p.declare(f, a.Name, a.Type)

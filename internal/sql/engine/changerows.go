@@ -55,7 +55,7 @@ type changedTable struct {
 	twice  *changedTwice        // nil: the statement changes the table under this name alone
 	atOnce bool                 // what is assigned is read by the assignments behind it
 	keys   *foreignKeys
-	events rowEvents // of what the statement does to rows of the table
+	events rowEvents // the triggers that the statement fires for the table's rows
 	later  bool      // BEFORE triggers may replace a NULL that a column does not take
 }
 

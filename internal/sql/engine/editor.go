@@ -355,7 +355,7 @@ func (e *editor) free(ctx *sql.Context, moved []write, will datums) error {
 	return nil
 }
 
-// taken looks up what is there under the keys of a row that no other row may have: by write; nothing where it is free.
+// taken reads the entries that the store has under a row's unique keys, one for each write; nil: the key is free.
 func (e *editor) taken(ctx *sql.Context, ws []write) ([][]byte, error) {
 	out := make([][]byte, len(ws))
 	var ks []kv.Key

@@ -222,7 +222,7 @@ func (p *invocation) conditionOf(err error) *condition {
 	return &condition{code: own.Num, state: state, message: own.Message, err: own}
 }
 
-// raise looks for a handler of what a statement has come to and executes it. The error is nil if the program goes on behind the statement.
+// raise finds the handler of a statement's error and executes it. The error is nil if the program goes on behind the statement.
 func (p *invocation) raise(err error) error {
 	var j *jump
 	var u *unhandled
@@ -320,7 +320,7 @@ func (c *condition) matches(v routine.Value) int {
 	return 0
 }
 
-// warned executes the handler of what a statement has warned of, if there is one.
+// warned executes the handler of a statement's warnings, if the program has one.
 func (p *invocation) warned() error {
 	ws := p.x.s.Warnings()
 	for i := len(ws) - 1; i >= 0; i-- { // the last one first

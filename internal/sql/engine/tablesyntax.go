@@ -95,7 +95,7 @@ func keyList(q string, at int, created bool) int {
 	return -1
 }
 
-// listed are the beginnings of what stands between commas in the parentheses that begin at open.
+// listed gives where each item of the list begins whose opening parenthesis is at open; commas separate the items.
 func listed(q string, open int) (out []int) {
 	depth := 0
 	for i := open; i < len(q); i++ {

@@ -5,11 +5,11 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
-// Registers are those of the execution, by column: between Open and Close expressions that are evaluated with its Env read them. Whoever
-// changes rows fills in those that no operator of the query gives at any time, and others when all rows have been read.
+// Registers gives the execution's registers, by column. Between Open and Close, expressions that are evaluated with its Env read them. The
+// engine's changer may fill in at any time the registers that no operator of the query gives, and the others when all rows have been read.
 func (x *Execution) Registers() []expr.Value { return x.regs }
 
-// Keep counts the memory of what is kept of a row of the result until all have been read (E3).
+// Keep counts the memory that the caller takes to keep a row of the result until all have been read (E3).
 func (x *Execution) Keep(row []expr.Value) error {
 	n := int64(valueBytes * len(row))
 	for i := range row {

@@ -31,7 +31,7 @@ func init() {
 	)
 }
 
-// Collations of what JSON functions give: utf8mb4_bin, and utf8mb4_0900_bin for JSON_VALUE.
+// Collations of the texts that JSON functions return: utf8mb4_bin, and utf8mb4_0900_bin for JSON_VALUE.
 const (
 	jsonCollation      = 46
 	jsonValueCollation = 309
