@@ -92,6 +92,11 @@ func illegalMix(operation string, ts ...Type) error {
 func mixError(err error) error {
 	var mix *collation.IllegalMixError
 	if errors.As(err, &mix) {
+		for i, p := range mix.Parts {
+			if latin1, err := collation.ByID(8); err == nil && p.Coercibility == collation.Numeric { // as MySQL names the collation of numbers
+				mix.Parts[i].Collation = latin1
+			}
+		}
 		return Errorf(uint16(mix.Code()), "HY000", "%s", mix)
 	}
 	return err

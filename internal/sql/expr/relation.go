@@ -216,7 +216,7 @@ func (e *equality) eval(env *Env) (three, error) {
 
 func resolveEqual(negated bool) func(*Call) error {
 	return func(c *Call) error {
-		c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
+		c.Args = storedConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 		if err != nil {
 			return err
@@ -234,7 +234,7 @@ func resolveEqual(negated bool) func(*Call) error {
 }
 
 func resolveNullSafe(c *Call) error {
-	c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
+	c.Args = storedConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 	e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 	if err != nil {
 		return err
@@ -292,7 +292,7 @@ func (e *equality) nullSafe(env *Env) (bool, error) {
 // the result unknown.
 func resolveOrder(holds func(order int) bool) func(*Call) error {
 	return func(c *Call) error {
-		c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
+		c.Args = storedConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 		if err != nil {
 			return err
@@ -331,6 +331,9 @@ func resolveBetween(negated bool) func(*Call) error {
 		if isLeaf(c.Args[0]) && c.Args[0].Type().Name == YearType { // beside a bound that is a YEAR constants stay what they are
 			c.Args = yearConstants(c.Name, c.Args...)
 		}
+		if err := betweenCollation(c); err != nil {
+			return err
+		}
 		how, err := compareAs(c.Name, c.Args...)
 		if err != nil {
 			return err
@@ -367,6 +370,20 @@ func resolveBetween(negated bool) func(*Call) error {
 		}
 		return nil
 	}
+}
+
+// betweenCollation is the error of operands of BETWEEN whose collations do not go together. MySQL looks at them all if there is no number among them,
+// even if dates are compared.
+func betweenCollation(c *Call) error {
+	var types []Type
+	for _, a := range c.Args {
+		if a.Type().IsNumber() {
+			return nil
+		}
+		types = append(types, a.Type())
+	}
+	_, err := together("between", types...)
+	return err
 }
 
 // side says whether v is on the bound or on the given side of it.
@@ -411,7 +428,7 @@ func resolveIn(negated bool) func(*Call) error {
 		switch {
 		case len(c.Args) == 2:
 			operation = "="
-			c.Args = yearConstants(operation, c.Args...)
+			c.Args = storedConstants(operation, c.Args...)
 			left = c.Args[0]
 		case row:
 			operation = rowsIn
@@ -473,9 +490,12 @@ const rowsIn = "row in"
 func inCollation(args []Node) error {
 	var types []Type
 	for _, a := range args {
+		if a.Type().Kind() == KindJSON {
+			return nil // then all are documents
+		}
 		types = append(types, a.Type())
 	}
-	if !types[0].IsString() {
+	if !types[0].IsString() && !types[0].IsTemporal() && types[0].Name != NullType {
 		return nil
 	}
 	operation := " IN "

@@ -35,7 +35,7 @@ type Value struct {
 	scale uint8  // KindDate..KindTime: digits of the fraction; KindFloat: 4 if it was a FLOAT, of single precision; texts: the TextSource
 	n     uint64 // integers, the bits of floats, packed dates and times, the numbers of bits, enums and sets
 	s     string // text, bytes; of bits, enums and sets what they are as text; of a document that has not been read its text
-	x     any    // *apd.Decimal, *document.Doc, other
+	x     any    // *apd.Decimal, *document.Doc, other; of a text or bytes the Value that it is as a number, if not what it says
 }
 
 // Null is the SQL NULL.
@@ -104,6 +104,18 @@ const (
 func (v Value) From(s TextSource) Value {
 	if v.kind == KindText || v.kind == KindBytes {
 		v.scale = uint8(s)
+	}
+	return v
+}
+
+// withNumberOf is a text whose number is that of another value, of which it is the text: 2 of the second element of an ENUM.
+func (v Value) withNumberOf(o Value) Value {
+	if v.kind != KindText && v.kind != KindBytes {
+		return v
+	}
+	switch o.kind {
+	case KindDate, KindDatetime, KindTime, KindEnum, KindSet, KindBit:
+		v.x = o
 	}
 	return v
 }
