@@ -114,7 +114,7 @@ func (v Value) withNumberOf(o Value) Value {
 		return v
 	}
 	switch o.kind {
-	case KindDate, KindDatetime, KindTime, KindEnum, KindSet, KindBit:
+	case KindDate, KindDatetime, KindTime, KindEnum, KindSet, KindBit, KindJSON:
 		v.x = o
 	}
 	return v
