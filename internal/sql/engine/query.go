@@ -357,7 +357,7 @@ func (h *handler) prepareChange(sc *sql.Context, s *Session, query string) (ok b
 	}
 	withoutClauses(stmt)
 	host := &queryHost{ctx: sc, s: s, preparing: true, env: environment(sc)}
-	host.env.Warn = func(uint16, string) {} // of what is not executed yet
+	host.env.Change, host.env.Warn = true, func(uint16, string) {} // of what is not executed yet
 	host.assigning = assignedVariables(host.env, query, stmt)
 	_, err = bind.BindChange(host, stmt)
 	if errors.Is(err, bind.ErrUnsupported) {

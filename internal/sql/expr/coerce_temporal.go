@@ -449,10 +449,16 @@ func ConstantDates(env *Env, name string, args ...Node) error {
 	return nil
 }
 
-// isLeaf reports whether the host evaluates an expression: columns, mostly.
+// Subquery is implemented by expressions of the host that are queries: constants beside them are not taken for values of a column.
+type Subquery interface {
+	Node
+	IsSubquery()
+}
+
+// isLeaf reports whether an expression is a column, or something like it that the host evaluates.
 func isLeaf(n Node) bool {
 	switch n.(type) {
-	case *Lit, *Call, *Tuple, *temporalConstant:
+	case *Lit, *Call, *Tuple, *temporalConstant, Subquery:
 		return false
 	}
 	return true
