@@ -247,7 +247,7 @@ func (r *Replica) evaluateWith(pushed map[kv.TxnID]clock.Timestamp, fn func(*eva
 		return nil, nil, eval.Result{}, kv.Errorf(kv.ErrFenced, "%v", err)
 	}
 	res := fn(&eval.Env{
-		Reader: r.store.opts.Engines.State, Sieve: &r.store.sieve, Desc: d, Cache: r.reads, Now: now, Node: r.store.opts.Node,
+		Reader: r.store.opts.Engines.State, IntentFilter: &r.store.intentFilter, Desc: d, Cache: r.reads, Now: now, Node: r.store.opts.Node,
 		Observed: &r.store.observed, LeaseStart: view.low, Pushed: pushed, Gone: r.store.opts.Cluster.Gone,
 	})
 	if len(res.Conflicts) > 0 {

@@ -20,7 +20,7 @@ import (
 //	Q1  A quarantined replica is to the others as one whose node is down: it votes for nobody, answers nobody and sends nothing, so
 //	    it counts in no quorum. It applies nothing and serves nothing, reads of the past neither.
 //	Q2  State is a prefix still (A1): a batch is applied whole, with its position, or not at all. What the batch would have done to the
-//	    sieve is not done, or leaves slots that count too much.
+//	    intent filter is not done, or leaves slots that count too much.
 //	Q3  If it led, its lease ends for good in its term. Whether it led or not its store excludes the range (cluster P9), so that the
 //	    others can elect: they may be bound to this store because they answered a lease of it last that is long over, or one of the
 //	    process before, and a replica that never campaigns again would never free them. This process relied on nothing beyond

@@ -22,18 +22,18 @@ import (
 
 // Store holds the replicas of one node.
 type Store struct {
-	opts     Options
-	ranges   rangeMap
-	writer   logWriter
-	outboxes [kv.Lanes]outbox
-	incoming incomingSnapshots
-	sending  counter
-	observed eval.Highest
-	sieve    mvcc.Sieve // of all ranges' intents and records
-	pushes   *conflict.Pushes
-	copies   *copies
-	behind   behindList
-	applying atomic.Int64 // when the oldest batch that is on its way into state began (stall.go)
+	opts         Options
+	ranges       rangeMap
+	writer       logWriter
+	outboxes     [kv.Lanes]outbox
+	incoming     incomingSnapshots
+	sending      counter
+	observed     eval.Highest
+	intentFilter mvcc.IntentFilter // of all ranges' intents and records
+	pushes       *conflict.Pushes
+	copies       *copies
+	behind       behindList
+	applying     atomic.Int64 // when the oldest batch that is on its way into state began (stall.go)
 
 	stop    atomic.Bool
 	ending  rt.Signal // fired with stop: what rests between two looks need not wake to see it
@@ -95,7 +95,7 @@ func NewStore(o Options) (*Store, error) {
 
 // recover makes replicas of all ranges that state has. What the logs have beyond it their tasks apply.
 func (s *Store) recover() error {
-	if err := s.sieve.Load(s.opts.Engines.State); err != nil {
+	if err := s.intentFilter.Load(s.opts.Engines.State); err != nil {
 		return err
 	}
 	ds, err := s.loadDescriptors()

@@ -60,10 +60,10 @@ const (
 // Env is what evaluation depends on beside the request.
 type Env struct {
 	Reader storage.Reader // the state instance
-	// Sieve of state. Nil: there is none, or no latches are held.
-	Sieve *mvcc.Sieve
-	Desc  *kv.RangeDescriptor
-	Cache *tscache.Cache
+	// IntentFilter of state. Nil: there is none, or no latches are held.
+	IntentFilter *mvcc.IntentFilter
+	Desc         *kv.RangeDescriptor
+	Cache        *tscache.Cache
 	// Now is read after the latches were acquired: what another request did before, it did before this reading.
 	Now  clock.Interval
 	Node kv.NodeID
