@@ -87,9 +87,9 @@ func (c *Config) availableWithin() time.Duration {
 	for _, k := range c.Clocks {
 		bound = max(bound, k.Bound)
 	}
-	trip := 2 * (c.Weather.Base + c.Weather.Jitter + c.Far)
-	if c.Weather.SpikeP > 0 {
-		trip += c.Weather.Spike / 2
+	trip := 2 * (c.Link.Base + c.Link.Jitter + c.Far)
+	if c.Link.SpikeP > 0 {
+		trip += c.Link.Spike / 2
 	}
 	x := 2*(c.SupportDuration+2*bound) + 30*c.Tick + 16*c.Heartbeat + 10*(trip+10*c.Disk) + 5*time.Second
 	if c.StallP > 0 {
@@ -153,7 +153,7 @@ func (a *availability) look() {
 
 // well reports whether nothing is wrong with a machine.
 func (m *Machine) well() bool {
-	return m.Serving() && !m.dying() && !m.RT.Paused() && m.illness.now() == "" && m.rot == nil && m.slow == 0 && m.still.until == 0 && !m.isWedged() &&
+	return m.Serving() && !m.dying() && !m.RT.Paused() && m.diskFault.current() == "" && m.rot == nil && m.slow == 0 && m.still.until == 0 && !m.isWedged() &&
 		m.w.Loop.Now() >= max(m.slowUntil, m.logStall, m.stateStall) && m.goodClock()
 }
 

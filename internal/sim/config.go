@@ -23,9 +23,9 @@ type Config struct {
 	// Late is how many of them are not there at first; they join while others work (fault "join"), at last when faults end.
 	Late int
 
-	// Weather is that of the whole network while there are no faults; while there are, messages may also be lost.
-	Weather Weather
-	Loss    float64
+	// Link is that of the whole network while there are no faults; while there are, messages may also be lost.
+	Link LinkConditions
+	Loss float64
 	// Rate is how many bytes a second each link carries, in each direction and each lane, and Room how much may wait for it: as
 	// much as it carries in that time. 0: no limit, and nothing waits.
 	Rate float64
@@ -81,7 +81,7 @@ type Config struct {
 	// Through is how many intents a read has to meet before it reads through them; 0: the default, which is rarely reached.
 	Through int
 
-	// Faults befall the cluster for FaultFor, one each FaultEvery on average.
+	// Faults are injected into the cluster for FaultFor, one each FaultEvery on average.
 	Faults     []string
 	FaultFor   time.Duration
 	FaultEvery time.Duration
@@ -89,7 +89,7 @@ type Config struct {
 	// additions of replicas; 0: there are none.
 	OperateEvery time.Duration
 	Cuts         int
-	// Script, if set, is what befalls the cluster in place of drawn faults: for controls.
+	// Script, if set, is injected in place of drawn faults: for controls.
 	Script func(w *World)
 	// Idle is a long time in the middle of it in which nobody asks anything and nothing goes wrong: long enough for what is
 	// kept for minutes to be collected.
@@ -129,7 +129,7 @@ func Draw(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc0ff))
 	c := Config{Seed: seed, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second, MaxSteps: 10_000_000}
 	c.Nodes = []int{3, 3, 3, 3, 3, 3, 4, 4, 5, 5, 5, 6, 7, 9}[r.IntN(14)]
-	c.drawWeather(r)
+	c.drawLink(r)
 	if r.IntN(4) == 0 {
 		c.Far = logUniform(r, time.Millisecond, 60*time.Millisecond)
 	}
@@ -176,9 +176,9 @@ func Draw(seed uint64) Config {
 	if c.Nodes > usualFactor && slices.Contains(c.Faults, joins) {
 		c.Late = 1 + r.IntN(min(2, c.Nodes-usualFactor))
 	}
-	if c.Weather.Dup > 0 && r.IntN(2) == 0 {
-		c.Weather.DupCalls = c.Weather.Dup
-		c.Weather.DupLate = logUniform(r, time.Millisecond, 8*time.Second)
+	if c.Link.Dup > 0 && r.IntN(2) == 0 {
+		c.Link.DupCalls = c.Link.Dup
+		c.Link.DupLate = logUniform(r, time.Millisecond, 8*time.Second)
 	}
 	c.ClosedLag = logUniform(r, 10*time.Millisecond, 4*time.Second)
 	if r.IntN(2) == 0 {
@@ -270,17 +270,17 @@ const usualFactor = 3
 // leastRequest is the shortest limit of a request with which clients that contend are served: twenty round trips. A write in a queue behind
 // others waits for some of them, and one that is given up was work for nothing, and begins again at the end. (Seeds 496, 3030.)
 func (c *Config) leastRequest() time.Duration {
-	return 40 * (c.Weather.Base + c.Weather.Jitter + c.Far)
+	return 40 * (c.Link.Base + c.Link.Jitter + c.Far)
 }
 
-func (c *Config) drawWeather(r *rand.Rand) {
+func (c *Config) drawLink(r *rand.Rand) {
 	base := logUniform(r, 20*time.Microsecond, 5*time.Millisecond)
-	c.Weather = Weather{Base: base, Jitter: time.Duration(float64(base) * r.Float64() * 2)}
+	c.Link = LinkConditions{Base: base, Jitter: time.Duration(float64(base) * r.Float64() * 2)}
 	if r.IntN(2) == 0 {
-		c.Weather.SpikeP, c.Weather.Spike = logUniformF(r, 0.0005, 0.02), logUniform(r, time.Millisecond, 300*time.Millisecond)
+		c.Link.SpikeP, c.Link.Spike = logUniformF(r, 0.0005, 0.02), logUniform(r, time.Millisecond, 300*time.Millisecond)
 	}
 	if r.IntN(2) == 0 {
-		c.Weather.Dup = logUniformF(r, 0.001, 0.2)
+		c.Link.Dup = logUniformF(r, 0.001, 0.2)
 	}
 }
 
@@ -338,8 +338,8 @@ func (c Config) String() string {
 	}
 	return fmt.Sprintf("%d nodes (%d late), %d replicas, orderings %v, workloads %v with %d clients each, support %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, links of %.1f MB/s with room for %s, damage %.5f, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
 		"  clocks %s; faults %v every %s for %s (long %.1f), operators every %s (%d cuts), available within %s, lie %s of m%d after %s for %s, idle %s (asleep %s), locking %.1f, spill %d, through %d",
-		c.Nodes, c.Late, c.Factor, c.Orderings, c.Workloads, c.Clients, c.SupportDuration, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
-		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.Rate/1e6, c.Room.Round(time.Millisecond), c.Damage, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
+		c.Nodes, c.Late, c.Factor, c.Orderings, c.Workloads, c.Clients, c.SupportDuration, c.Link.Base.Round(time.Microsecond), c.Link.Jitter.Round(time.Microsecond),
+		c.Link.SpikeP, c.Link.Spike.Round(time.Microsecond), c.Link.Dup, c.Link.DupCalls, c.Link.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.Rate/1e6, c.Room.Round(time.Millisecond), c.Damage, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor.Round(time.Millisecond), c.LongP, c.OperateEvery.Round(time.Millisecond), c.Cuts, c.Available.Round(time.Millisecond),
 		c.Lie.Offset.Round(time.Millisecond), c.Lie.Who+1, c.Lie.After.Round(time.Millisecond), c.Lie.For.Round(time.Millisecond), c.Idle, c.Asleep, c.Locking, c.Spill, c.Through)
 }

@@ -49,7 +49,7 @@ var Controls = []Control{
 			c.Unsafe = txn.Unsafe{TrustStaged: true}
 			// A record is staged long before the last of the writes that it names has arrived, and others are in the way.
 			c.Workloads, c.Think, c.Clients, c.FaultFor = []string{"bank"}, 5*time.Millisecond, 3, 3*time.Second
-			c.Weather = Weather{Base: time.Millisecond, Jitter: 20 * time.Millisecond}
+			c.Link = LinkConditions{Base: time.Millisecond, Jitter: 20 * time.Millisecond}
 		}},
 	{Name: "lying-clock", Breaks: "the bound of one clock, and nobody fences itself", Within: 10, Change: lie},
 	{Name: "dropped-sync", Breaks: "disks: a crash takes up to half a second of acknowledged writes", Within: 20, Stops: true,
@@ -59,9 +59,9 @@ var Controls = []Control{
 	{Name: "early-release", Breaks: "rule 2 for versions that a reader itself made of another's intents", Within: 20,
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{EarlyRelease: true}
-			c.Workloads, c.Think, c.Clients, c.FaultFor = []string{"twins"}, 10*time.Millisecond, 3, 6*time.Second
+			c.Workloads, c.Think, c.Clients, c.FaultFor = []string{"paired-keys"}, 10*time.Millisecond, 3, 6*time.Second
 			// A commit is decided in a fifth of the time that it has to be waited for; its intents go some time later.
-			c.Weather = Weather{Base: 10 * time.Millisecond, Jitter: 10 * time.Millisecond}
+			c.Link = LinkConditions{Base: 10 * time.Millisecond, Jitter: 10 * time.Millisecond}
 			const eps = 200 * time.Millisecond
 			c.Clocks = []clock.Conditions{{Bound: eps, Offset: eps}, {Bound: eps, Offset: -eps}, {Bound: eps, Offset: -eps}}
 		}},
@@ -80,7 +80,7 @@ var Controls = []Control{
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{Unclosed: true}
 			c.Far, c.ClosedLag, c.ClosedEvery = 60*time.Millisecond, 2*time.Millisecond, 2*time.Millisecond
-			c.Weather = Weather{Base: 100 * time.Microsecond, Jitter: 100 * time.Microsecond}
+			c.Link = LinkConditions{Base: 100 * time.Microsecond, Jitter: 100 * time.Microsecond}
 			for i := range c.Clocks {
 				c.Clocks[i] = clock.Conditions{Bound: 2 * time.Millisecond}
 			}
@@ -192,7 +192,7 @@ var Controls = []Control{
 			c.UnsafeCluster = cluster.Unsafe{VoteByReadings: true}
 			r := rand.New(rand.NewPCG(c.Seed, 0xf2))
 			c.Clocks = []clock.Conditions{{Bound: 50 * time.Microsecond}, {Bound: 50 * time.Millisecond}, {Bound: time.Millisecond}}
-			c.Weather = Weather{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
+			c.Link = LinkConditions{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
 			c.FaultFor, c.Workloads, c.MaxSteps = 4*time.Second, nil, 2_000_000
 			off := 10*time.Millisecond + time.Duration(r.Int64N(int64(30*time.Millisecond)))
 			c.Script = func(w *World) {
@@ -217,7 +217,7 @@ var Controls = []Control{
 			c.Far = 30 * time.Millisecond
 			c.Clocks = []clock.Conditions{{Bound: 100 * time.Millisecond}, {Bound: 50 * time.Microsecond}, {Bound: 50 * time.Microsecond}}
 			c.Workloads, c.SupportDuration, c.Heartbeat, c.Tick = []string{"order"}, 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
-			c.Weather = Weather{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
+			c.Link = LinkConditions{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
 			c.Clients, c.Think, c.FaultFor = 1, 60*time.Millisecond, 15*time.Second
 		},
 		Finds: []check.Kind{check.CausalReverse}},
@@ -231,12 +231,12 @@ func ControlConfig(seed uint64) Config {
 	c.Nodes, c.Faults, c.Loss, c.Far, c.Idle, c.Asleep, c.Clocks, c.Lie = 3, nil, 0, 0, 0, 0, nil, Lie{}
 	c.Rate, c.Room, c.Damage = 0, 0, 0
 	c.Request, c.Progress, c.MaxSteps = 10*time.Second, 0, 500_000
-	c.StallP, c.Weather.Dup, c.Weather.SpikeP = 0, 0, 0
-	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
-	c.Weather.Jitter = c.Weather.Base
+	c.StallP, c.Link.Dup, c.Link.SpikeP = 0, 0, 0
+	c.Link.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
+	c.Link.Jitter = c.Link.Base
 	c.Orderings = []txn.Ordering{txn.Wait}
 	c.Available, c.LongP, c.OperateEvery, c.Factor = 0, 0, 0, usualFactor
-	c.Late, c.Weather.DupCalls, c.Queue, c.Spill, c.Through, c.Locks, c.Cache, c.Spans = 0, 0, 0, 0, 0, 0, 0, 0
+	c.Late, c.Link.DupCalls, c.Queue, c.Spill, c.Through, c.Locks, c.Cache, c.Spans = 0, 0, 0, 0, 0, 0, 0, 0
 	c.Workloads = []string{"register", "bank", "order"}
 	c.Clients, c.Think = 1, 20*time.Millisecond
 	c.FaultFor = 1500 * time.Millisecond
@@ -253,7 +253,7 @@ func leasesLost(r *Result) bool { return r.Probes["replica_lease_refused_total"]
 // isolateInTurn cuts one node after another off from the others for longer than support lasts, beginning with the first, while
 // clients everywhere go on.
 func isolateInTurn(c *Config, support time.Duration, also func(w *World, x int)) {
-	c.Workloads, c.Think, c.Clients = []string{"homely"}, 20*time.Millisecond, 3
+	c.Workloads, c.Think, c.Clients = []string{"local-reads"}, 20*time.Millisecond, 3
 	c.SupportDuration, c.Heartbeat, c.Tick = support, support/8, 50*time.Millisecond
 	c.Request, c.Resets = time.Second, false
 	c.MaxSteps, c.FaultFor = 2_000_000, 3*(support+3*time.Second)
@@ -322,15 +322,15 @@ func leaseholder(w *World, key kv.Key) (*Machine, kv.RangeID) {
 }
 
 // inTurn makes one node after another ill, for longer than ranges may take to be served.
-func inTurn(c *Config, strike func(w *World, x int) (heal func())) {
+func inTurn(c *Config, inject func(w *World, x int) (heal func())) {
 	c.Workloads, c.Think, c.Clients = []string{"register"}, 50*time.Millisecond, 1
 	c.Available = c.availableWithin()
 	each := 2 * c.Available
 	c.MaxSteps, c.FaultFor = 2_000_000, 3*each
 	c.Script = func(w *World) {
 		for x := range w.Machines {
-			f := Fault{"in turn", func(w *World, _ *rand.Rand, _ time.Duration) (func(), bool) { return strike(w, x), true }}
-			w.Loop.At(w.Loop.Now()+time.Duration(x)*each, func() { w.strike(f, w.faultRand, each-time.Second) })
+			f := Fault{"in turn", func(w *World, _ *rand.Rand, _ time.Duration) (func(), bool) { return inject(w, x), true }}
+			w.Loop.At(w.Loop.Now()+time.Duration(x)*each, func() { w.inject(f, w.faultRand, each-time.Second) })
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // everywhere go on. A machine hears of nobody for some time after it runs again.
 func suspendInTurn(c *Config) {
 	const support = time.Second
-	c.Workloads, c.Think, c.Clients = []string{"homely"}, 10*time.Millisecond, 3
+	c.Workloads, c.Think, c.Clients = []string{"local-reads"}, 10*time.Millisecond, 3
 	c.SupportDuration, c.Heartbeat, c.Tick = support, support/8, 50*time.Millisecond
 	c.Request, c.Resets = time.Second, false
 	c.MaxSteps, c.FaultFor = 2_000_000, 3*(support+4*time.Second)

@@ -33,7 +33,7 @@ func (c *Config) drawLie(r *rand.Rand) {
 		widest = max(widest, k.Bound)
 	}
 	// Messages hide as much of a lie as they take. What is left of it must exclude all others.
-	off := 2*widest + 2*(c.Weather.Base+c.Weather.Jitter+c.Far) + logUniform(r, 20*time.Millisecond, time.Second)
+	off := 2*widest + 2*(c.Link.Base+c.Link.Jitter+c.Far) + logUniform(r, 20*time.Millisecond, time.Second)
 	switch r.IntN(8) {
 	case 0, 1, 2, 3:
 		off = -off
@@ -68,10 +68,10 @@ func (w *World) lie(heal func(), end time.Duration) {
 	l := w.Config.Lie
 	m := w.Machines[l.Who]
 	w.event("%s is going to lie", m.Name)
-	loss, damage := w.Net.weather.Loss, w.Net.damage
+	loss, damage := w.Net.conditions.Loss, w.Net.damage
 	heal()
 	w.calm = true
-	goOn := func() { w.calm, w.Net.weather.Loss, w.Net.damage = false, loss, damage }
+	goOn := func() { w.calm, w.Net.conditions.Loss, w.Net.damage = false, loss, damage }
 	asked, ready := w.Loop.Now(), w.Loop.Now()
 	var begin func()
 	begin = func() {
