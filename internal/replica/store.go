@@ -204,9 +204,9 @@ func (s *Store) fatal(err error) {
 		s.stop.Store(true)
 		s.ending.Fire()
 		s.opts.Log.Error("store stops", "err", err)
-		// No more asking for promises: they would keep the others from electing leaders for our ranges.
+		// No more requesting support: they would keep the others from electing leaders for our ranges.
 		if err := s.opts.Cluster.Stop(); err != nil {
-			s.opts.Log.Error("high water of promises stays as it was", "err", err)
+			s.opts.Log.Error("high water of support stays as it was", "err", err)
 		}
 		if s.opts.OnFatal != nil {
 			s.opts.OnFatal(err)
@@ -288,7 +288,7 @@ func (s *Store) HandleRaft(b *kv.RaftBatch) {
 		if r.desc.Load() == nil || r.nodeOf(uint64(rm.From.ID)) == 0 {
 			s.addresses.Store(raftAddress{rm.Range, rm.From.ID}, rm.From.Node)
 		}
-		if r.queued.Add(1) > s.opts.MaxQueued || !r.queue.Push(&incoming{m: m, from: rm.From.Node, since: rm.Since}) {
+		if r.queued.Add(1) > s.opts.MaxQueued || !r.queue.Push(&incoming{m: m, from: rm.From.Node, epoch: rm.SupportEpoch}) {
 			r.queued.Add(-1)
 			s.opts.Metrics.MessagesDropped.Inc()
 		}

@@ -64,7 +64,7 @@ type Config struct {
 	StallP float64
 	Stall  time.Duration
 
-	Promise, Heartbeat, Tick, ClockPoll time.Duration
+	SupportDuration, Heartbeat, Tick, ClockPoll time.Duration
 
 	// Orderings is what clients choose from.
 	Orderings []txn.Ordering
@@ -113,11 +113,11 @@ type Config struct {
 	MaxSteps uint64
 
 	// These are for negative controls: rules of transactions, of replicas (on the machines that Wrong says; nil: on all) and
-	// of promises turned off, and disks that lose up to so much of what they have acknowledged.
+	// of support turned off, and disks that lose up to so much of what they have acknowledged.
 	Unsafe         txn.Unsafe
 	UnsafeReplicas replica.Unsafe
 	Wrong          func(machine int) bool
-	UnsafePromises cluster.Unsafe
+	UnsafeCluster  cluster.Unsafe
 	DropSync       time.Duration
 	// OneLane: what leases hang on takes the lane of everything else.
 	OneLane bool
@@ -137,8 +137,8 @@ func Draw(seed uint64) Config {
 	if r.IntN(2) == 0 {
 		c.StallP, c.Stall = []float64{0.001, 0.01, 0.2}[r.IntN(3)], logUniform(r, 50*time.Microsecond, 50*time.Millisecond)
 	}
-	c.Promise = []time.Duration{600 * time.Millisecond, time.Second, 2 * time.Second}[r.IntN(3)]
-	c.Heartbeat = c.Promise / 8
+	c.SupportDuration = []time.Duration{600 * time.Millisecond, time.Second, 2 * time.Second}[r.IntN(3)]
+	c.Heartbeat = c.SupportDuration / 8
 	c.Tick = []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}[r.IntN(2)]
 	c.ClockPoll = []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond}[r.IntN(3)]
 
@@ -157,8 +157,8 @@ func Draw(seed uint64) Config {
 	c.Orderings = [][]txn.Ordering{{txn.Wait}, {txn.Wait}, {txn.Uncertainty}, {txn.Wait, txn.Uncertainty}}[r.IntN(4)]
 	c.Workloads = some(r, workloadNames(), 1+r.IntN(5))
 	c.Clients = 1 + r.IntN(3)
-	// All clients together ask at most some hundred times a second, of many nodes less often, for which each time costs more: more makes a run
-	// long, but not more telling.
+	// All clients together ask at most some hundred times a second, of many nodes less often, for which each time costs more:
+	// more makes a run long, but not more telling.
 	total := time.Duration(c.Nodes * c.Clients * len(c.Workloads))
 	c.Think = logUniform(r, total*time.Duration(c.Nodes)*time.Millisecond, max(300*time.Millisecond, 2*total*time.Duration(c.Nodes)*time.Millisecond))
 
@@ -336,9 +336,9 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes (%d late), %d replicas, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, links of %.1f MB/s with room for %s, damage %.5f, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
+	return fmt.Sprintf("%d nodes (%d late), %d replicas, orderings %v, workloads %v with %d clients each, support %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, links of %.1f MB/s with room for %s, damage %.5f, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
 		"  clocks %s; faults %v every %s for %s (long %.1f), operators every %s (%d cuts), available within %s, lie %s of m%d after %s for %s, idle %s (asleep %s), locking %.1f, spill %d, through %d",
-		c.Nodes, c.Late, c.Factor, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
+		c.Nodes, c.Late, c.Factor, c.Orderings, c.Workloads, c.Clients, c.SupportDuration, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
 		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.Rate/1e6, c.Room.Round(time.Millisecond), c.Damage, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor.Round(time.Millisecond), c.LongP, c.OperateEvery.Round(time.Millisecond), c.Cuts, c.Available.Round(time.Millisecond),
 		c.Lie.Offset.Round(time.Millisecond), c.Lie.Who+1, c.Lie.After.Round(time.Millisecond), c.Lie.For.Round(time.Millisecond), c.Idle, c.Asleep, c.Locking, c.Spill, c.Through)

@@ -90,15 +90,15 @@ var Controls = []Control{
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{SplitUnclosed: true}
 			c.Workloads, c.Clients, c.Think = []string{"lately"}, 4, 100*time.Millisecond
-			c.Promise, c.Heartbeat, c.Tick, c.Request = 2*time.Second, 250*time.Millisecond, 50*time.Millisecond, 300*time.Millisecond
+			c.SupportDuration, c.Heartbeat, c.Tick, c.Request = 2*time.Second, 250*time.Millisecond, 50*time.Millisecond, 300*time.Millisecond
 			c.ClosedLag, c.ClosedEvery, c.Disk = 5*time.Millisecond, 5*time.Millisecond, time.Millisecond
 			c.MaxSteps, c.FaultFor, c.Script = 2_000_000, 10*time.Second, splitSlowly
 		}},
-	{Name: "broken-promises", Breaks: "P1: stores vote against the leader that they promised not to", Within: 20,
+	{Name: "ignored-support", Breaks: "P1: stores vote against the leader that they support", Within: 20,
 		Change: func(c *Config) {
-			c.UnsafePromises = cluster.Unsafe{BreakPromises: true}
-			// Who is restarted does not know who led, and so asks the new leader while the old one's promises last.
-			lonely(c, 8*time.Second, func(w *World, x int) {
+			c.UnsafeCluster = cluster.Unsafe{IgnoreSupport: true}
+			// Who is restarted does not know who led, and so asks the new leader while the old one's support lasts.
+			isolateInTurn(c, 8*time.Second, func(w *World, x int) {
 				o := w.Machines[(x+1)%len(w.Machines)]
 				o.Crash(false)
 				w.Loop.At(w.Loop.Now()+100*time.Millisecond, o.Boot)
@@ -108,7 +108,7 @@ var Controls = []Control{
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{ExcludeUncapped: true}
 			c.Workloads, c.Think, c.Clients = []string{"estate"}, 40*time.Millisecond, 6
-			c.Promise, c.Heartbeat, c.Tick, c.Request = time.Second, 125*time.Millisecond, 50*time.Millisecond, 200*time.Millisecond
+			c.SupportDuration, c.Heartbeat, c.Tick, c.Request = time.Second, 125*time.Millisecond, 50*time.Millisecond, 200*time.Millisecond
 			c.Progress = 200 * time.Millisecond // sooner than all readers wait for what stands still
 			c.MaxSteps, c.FaultFor = 2_000_000, parts*6*time.Second
 			c.Script = func(w *World) {
@@ -125,7 +125,7 @@ var Controls = []Control{
 	{Name: "earliest-lease", Breaks: "L2: a leader holds its lease against its earliest", Within: 20,
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{EarliestLease: true}
-			lonely(c, 2*time.Second, func(*World, int) {})
+			isolateInTurn(c, 2*time.Second, func(*World, int) {})
 			// In wait ordering what is read now is at latest, which is past T: the other half of L2 refuses that.
 			c.Orderings = []txn.Ordering{txn.Uncertainty}
 			wide := clock.Conditions{Bound: 450 * time.Millisecond, Offset: -450 * time.Millisecond}
@@ -151,13 +151,13 @@ var Controls = []Control{
 		}},
 	{Name: "no-step-down", Breaks: "unheard.go: a leader that hears no quorum goes on sending heartbeats", Within: 20, Stops: true,
 		Change: func(c *Config) {
-			// Its heartbeats ask for nothing, which would be evidence enough for the others.
-			c.UnsafeReplicas, c.UnsafePromises = replica.Unsafe{KeepTicking: true}, cluster.Unsafe{NoSuspicion: true}
+			// Its heartbeats request nothing, which would be evidence enough for the others.
+			c.UnsafeReplicas, c.UnsafeCluster = replica.Unsafe{KeepTicking: true}, cluster.Unsafe{NoSuspicion: true}
 			inTurn(c, deafen)
 		}},
 	{Name: "support-to-the-unheard", Breaks: "P8: a store asks for the support of peers that it does not hear", Within: 20, Stops: true,
 		Change: func(c *Config) {
-			c.UnsafePromises = cluster.Unsafe{AskUnheard: true}
+			c.UnsafeCluster = cluster.Unsafe{AskUnheard: true}
 			inTurn(c, deafen)
 		}},
 	{Name: "mired-lease", Breaks: "mired.go: a leader whose entries reach no quorum keeps its lease", Within: 20, Stops: true,
@@ -168,7 +168,7 @@ var Controls = []Control{
 	{Name: "one-lane", Breaks: "N7 of package rpc: what leases hang on waits behind what is large", Within: 20,
 		Change: func(c *Config) {
 			c.OneLane = true
-			c.Workloads, c.Clients, c.Promise, c.Heartbeat = []string{"register"}, 1, 600*time.Millisecond, 75*time.Millisecond
+			c.Workloads, c.Clients, c.SupportDuration, c.Heartbeat = []string{"register"}, 1, 600*time.Millisecond, 75*time.Millisecond
 			c.Rate, c.Room, c.FaultFor, c.MaxSteps = 10e6, 1500*time.Millisecond, 6*time.Second, 2_000_000
 			c.Script = func(w *World) {
 				for x := range w.Machines {
@@ -180,16 +180,16 @@ var Controls = []Control{
 	{Name: "no-marker", Breaks: "T9: a machine that was suspended is not told", Within: 20,
 		Change: func(c *Config) {
 			c.Marker = NoMarker
-			asleep(c)
+			suspendInTurn(c)
 		}},
 	{Name: "polled-marker", Breaks: "T9: only the poller looks at the marker, not every reading", Within: 20,
 		Change: func(c *Config) {
 			c.Marker, c.ClockPoll = MarkerInPolls, 500*time.Millisecond
-			asleep(c)
+			suspendInTurn(c)
 		}},
 	{Name: "vote-by-readings", Breaks: "F2: conflicts of readings count as disproofs, so an honest node is fenced", Within: 20, Stops: true,
 		Change: func(c *Config) {
-			c.UnsafePromises = cluster.Unsafe{VoteByReadings: true}
+			c.UnsafeCluster = cluster.Unsafe{VoteByReadings: true}
 			r := rand.New(rand.NewPCG(c.Seed, 0xf2))
 			c.Clocks = []clock.Conditions{{Bound: 50 * time.Microsecond}, {Bound: 50 * time.Millisecond}, {Bound: time.Millisecond}}
 			c.Weather = Weather{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
@@ -205,18 +205,18 @@ var Controls = []Control{
 		}},
 	{Name: "unfenced-lie", Breaks: "the vote: a liar that all others disprove is not fenced in time", Within: 4, Stops: true,
 		Change: func(c *Config) {
-			c.UnsafePromises = cluster.Unsafe{NoFence: true}
+			c.UnsafeCluster = cluster.Unsafe{NoFence: true}
 			c.FaultFor, c.MaxSteps = 8*time.Second, 4_000_000
 			c.drawLie(rand.New(rand.NewPCG(c.Seed, 0x11e5)))
 			c.Lie.After = time.Second
 		}},
-	{Name: "uncertainty", Breaks: "nothing, but promises less: causal reverse", Within: 20,
+	{Name: "uncertainty", Breaks: "nothing, but guarantees less: causal reverse", Within: 20,
 		Change: func(c *Config) {
 			c.Orderings = []txn.Ordering{txn.Uncertainty}
 			// One node's earliest lags: its bound is wide, and what it hears from the others, which are precise, is old.
 			c.Far = 30 * time.Millisecond
 			c.Clocks = []clock.Conditions{{Bound: 100 * time.Millisecond}, {Bound: 50 * time.Microsecond}, {Bound: 50 * time.Microsecond}}
-			c.Workloads, c.Promise, c.Heartbeat, c.Tick = []string{"order"}, 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
+			c.Workloads, c.SupportDuration, c.Heartbeat, c.Tick = []string{"order"}, 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
 			c.Weather = Weather{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
 			c.Clients, c.Think, c.FaultFor = 1, 60*time.Millisecond, 15*time.Second
 		},
@@ -250,19 +250,19 @@ func ControlConfig(seed uint64) Config {
 // leasesLost reports whether a leader had to refuse what it was asked, in a run in which no node fails.
 func leasesLost(r *Result) bool { return r.Probes["replica_lease_refused_total"] > 0 }
 
-// lonely cuts one node after another off from the others for longer than promises last, beginning with the first, while
+// isolateInTurn cuts one node after another off from the others for longer than support lasts, beginning with the first, while
 // clients everywhere go on.
-func lonely(c *Config, promise time.Duration, also func(w *World, x int)) {
+func isolateInTurn(c *Config, support time.Duration, also func(w *World, x int)) {
 	c.Workloads, c.Think, c.Clients = []string{"homely"}, 20*time.Millisecond, 3
-	c.Promise, c.Heartbeat, c.Tick = promise, promise/8, 50*time.Millisecond
+	c.SupportDuration, c.Heartbeat, c.Tick = support, support/8, 50*time.Millisecond
 	c.Request, c.Resets = time.Second, false
-	c.MaxSteps, c.FaultFor = 2_000_000, 3*(promise+3*time.Second)
+	c.MaxSteps, c.FaultFor = 2_000_000, 3*(support+3*time.Second)
 	c.Script = func(w *World) {
 		for x := range w.Machines {
-			w.Loop.At(w.Loop.Now()+time.Duration(x)*(promise+3*time.Second), func() {
+			w.Loop.At(w.Loop.Now()+time.Duration(x)*(support+3*time.Second), func() {
 				w.event("isolate %s", w.Machines[x].Name)
 				mend := cutBetween(w, func(a, b int) bool { return (a == x) != (b == x) })
-				w.Loop.At(w.Loop.Now()+promise+2*time.Second, mend)
+				w.Loop.At(w.Loop.Now()+support+2*time.Second, mend)
 				also(w, x)
 			})
 		}
@@ -343,7 +343,7 @@ func lie(c *Config) {
 		off = -off
 	}
 	c.Honest = false
-	c.UnsafePromises = cluster.Unsafe{NoFence: true} // nobody is to notice in time
+	c.UnsafeCluster = cluster.Unsafe{NoFence: true} // nobody is to notice in time
 	c.Clocks[r.IntN(len(c.Clocks))] = clock.Conditions{Bound: 100 * time.Microsecond, Offset: off, Lying: true}
 }
 
@@ -356,7 +356,7 @@ func (k Control) Run(seed uint64) (res *Result, found bool) {
 // Sound is the same run with every rule in force.
 func (k Control) Sound(seed uint64) Config {
 	c := k.Config(seed)
-	c.Unsafe, c.UnsafeReplicas, c.UnsafePromises, c.OneLane = txn.Unsafe{}, replica.Unsafe{}, cluster.Unsafe{}, false
+	c.Unsafe, c.UnsafeReplicas, c.UnsafeCluster, c.OneLane = txn.Unsafe{}, replica.Unsafe{}, cluster.Unsafe{}, false
 	c.Marker = MarkerInReadings
 	c.MaxSteps *= 4 // what bounds a run that is broken must not end one that is only busy
 	return c

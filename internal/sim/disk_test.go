@@ -38,7 +38,7 @@ func TestIllDisks(t *testing.T) {
 	}
 }
 
-// TestDiskFaults: disks that stand still, fill on all machines, lose a directory or hold damaged bits. What is promised: nothing that was
+// TestDiskFaults: disks that stand still, fill on all machines, lose a directory or hold damaged bits. What is guaranteed: nothing that was
 // acknowledged is missing, no answer is wrong, the cluster comes back; a majority with sound disks serves meanwhile.
 func TestDiskFaults(t *testing.T) {
 	t.Parallel()

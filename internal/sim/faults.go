@@ -148,7 +148,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 				w.Loop.At(w.Loop.Now()+100*time.Millisecond, next)
 				return
 			}
-			// Mostly short, now and then longer than every promise and timeout.
+			// Mostly short, now and then longer than every support and timeout.
 			d := logUniform(r, 20*time.Millisecond, maxStill)
 			if w.Config.LongP > 0 && r.Float64() < w.Config.LongP {
 				d = logUniform(r, w.Config.Available/2, 2*w.Config.Available)

@@ -13,7 +13,7 @@ func filler(n int) *kv.Message {
 	return &kv.Message{Control: &kv.ControlRequest{Kind: "filler", Arg: make([]byte, n)}}
 }
 
-func beat() *kv.Message { return &kv.Message{Liveness: &kv.Liveness{Ask: 1}} }
+func beat() *kv.Message { return &kv.Message{Liveness: &kv.Liveness{SupportRequest: 1}} }
 
 // Bytes take time, wait for each other within a lane and not across lanes, and what finds no room is dropped.
 func TestLinksHaveBandwidth(t *testing.T) {

@@ -120,16 +120,16 @@ func (m *Machine) Boot() {
 	}})
 	opts := node.Options{
 		RT: m.RT, Clock: m.Clock, Transport: transport{m, m.life}, Engines: eng,
-		Self:      kv.NodeInfo{RPCAddr: m.Name, Version: "sim"},
-		Bootstrap: m.Index == 0,
-		Join:      m.join,
-		Promise:   cfg.Promise, Heartbeat: cfg.Heartbeat, ReplicationFactor: cfg.Factor, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
+		Self:            kv.NodeInfo{RPCAddr: m.Name, Version: "sim"},
+		Bootstrap:       m.Index == 0,
+		Join:            m.join,
+		SupportDuration: cfg.SupportDuration, Heartbeat: cfg.Heartbeat, ReplicationFactor: cfg.Factor, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
 		OnFatal:      disk.fail,
 		Tune:         m.tune,
 		Unquarantine: m.cured,
 		Reaches:      m.reaches,
 		TuneTxn:      func(o *txn.DBOptions) { o.SpillBytes, o.MaxReadSpans = cfg.Spill, cfg.Spans },
-		Unsafe:       cfg.Unsafe, UnsafePromises: cfg.UnsafePromises,
+		Unsafe:       cfg.Unsafe, UnsafeCluster: cfg.UnsafeCluster,
 		Log: m.w.logger(m),
 	}
 	n, err := node.New(opts)

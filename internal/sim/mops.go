@@ -186,7 +186,7 @@ func (m *mops) Final(c *Client) error {
 	})
 }
 
-// Check holds the history against what both orderings promise. What only `wait` excludes is causal reverse.
+// Check holds the history against what both orderings guarantee. What only `wait` excludes is causal reverse.
 func (m *mops) Check() []check.Anomaly {
 	h := make([]check.Txn, 0, len(m.txns))
 	for _, t := range m.txns {
