@@ -45,8 +45,8 @@ func ToFloat(env *Env, v Value) (float64, error) {
 	case KindDecimal:
 		return number.ToFloat64(v.RawDecimal()), nil
 	case KindText, KindBytes:
-		if o, ok := v.x.(Value); ok {
-			return ToFloat(env, o)
+		if v.x != nil {
+			return ToFloat(env, v.origin())
 		}
 		if v.source() == Silent {
 			f, _ := number.ParseDouble(v.s)
@@ -77,8 +77,8 @@ func ToDecimal(env *Env, v Value) (*apd.Decimal, error) {
 	case KindFloat:
 		return floatToDecimal(env, v.RawFloat()), nil
 	case KindText, KindBytes:
-		if o, ok := v.x.(Value); ok {
-			return ToDecimal(env, o)
+		if v.x != nil {
+			return ToDecimal(env, v.origin())
 		}
 		return textToDecimal(env, v.s, v.source()), nil
 	case KindDate, KindDatetime, KindTime:
@@ -105,8 +105,8 @@ func ToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 		n, unsigned = decimalToInt(env, v.RawDecimal())
 		return n, unsigned, nil
 	case KindText, KindBytes:
-		if o, ok := v.x.(Value); ok {
-			return ToInt(env, o)
+		if v.x != nil {
+			return ToInt(env, v.origin())
 		}
 		if v.source() == Silent {
 			i, _ := number.ParseInteger(v.s)

@@ -101,3 +101,37 @@ func mixError(err error) error {
 	}
 	return err
 }
+
+// betweenCollation is the error of operands of BETWEEN whose collations do not go together. MySQL looks at them all if there is no number among them,
+// even if dates are compared.
+func betweenCollation(c *Call) error {
+	var types []Type
+	for _, a := range c.Args {
+		if a.Type().IsNumber() {
+			return nil
+		}
+		types = append(types, a.Type())
+	}
+	_, err := together("between", types...)
+	return err
+}
+
+// inCollation is the error of IN among texts that have no collation together, numbers and NULLs beside them counted in.
+func inCollation(args []Node) error {
+	var types []Type
+	for _, a := range args {
+		if a.Type().Kind() == KindJSON {
+			return nil // then all are documents
+		}
+		types = append(types, a.Type())
+	}
+	if !types[0].IsString() && !types[0].IsTemporal() && types[0].Name != NullType {
+		return nil
+	}
+	operation := " IN "
+	if len(types) == 2 {
+		operation = "="
+	}
+	_, err := together(operation, types...)
+	return err
+}
