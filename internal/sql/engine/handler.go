@@ -220,7 +220,7 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	var x *execution
 	done := false
 	if s != nil {
-		s.active = nil
+		s.active, s.cleared = nil, false
 		if err := s.locksLapsed(); err != nil {
 			return "", err
 		}
@@ -266,6 +266,7 @@ func (h *handler) over(x *execution, began time.Time, remainder string, err erro
 	var code int
 	if own, ok := err.(*mysql.SQLError); ok {
 		code = own.Num
+		x.s.failed(own)
 	}
 	if x.digest == "" {
 		x.digest = h.e.statements.digest(x.query)

@@ -318,18 +318,26 @@ func temporalToDecimal(v Value) *apd.Decimal {
 	return scaled
 }
 
-// toSeconds is a date or time rounded to whole seconds, with the carry to minutes, hours and days.
-func toSeconds(v Value) Value {
+// toSeconds is a date or time rounded to whole seconds, with the carry to minutes, hours and days. ok is false if there is no such time.
+func toSeconds(v Value, mode temporal.Mode) (out Value, ok bool) {
 	switch v.kind {
 	case KindDatetime:
-		if d, f := temporal.DateTime(v.n).Round(0, 0); f == 0 {
-			return packedDatetime(d, 0)
+		if d, f := temporal.DateTime(v.n).Round(0, mode); f == 0 {
+			return packedDatetime(d, 0), true
 		}
+		return v, false
 	case KindTime:
-		if t, f := temporal.Duration(v.n).Round(0, 0); f == 0 {
-			return packedTime(t, 0)
+		if t, f := temporal.Duration(v.n).Round(0, mode); f == 0 {
+			return packedTime(t, 0), true
 		}
+		return v, false
 	}
+	return v, true
+}
+
+// inSeconds is toSeconds, or the value as it is.
+func inSeconds(v Value) Value {
+	v, _ = toSeconds(v, 0)
 	return v
 }
 

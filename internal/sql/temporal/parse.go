@@ -12,6 +12,22 @@ type Reading struct {
 	Zoned    bool     // an offset from UTC was given, and DateTime is a local time at that offset
 	Offset   int      // seconds east of UTC, if Zoned
 	Faults   Faults   // Truncated can come with a value; the caller warns
+	// Delimiter is the first character between, before or behind parts of a text that MySQL discourages; its Char is 0 if there is none.
+	Delimiter Delimiter
+}
+
+// Delimiter is such a character.
+type Delimiter struct {
+	Char byte
+	At   int  // in bytes from the beginning of the text
+	Want byte // what should stand there; 0: nothing
+}
+
+// note keeps the first one.
+func (d *Delimiter) note(char byte, at int, want byte) {
+	if d.Char == 0 && char != want {
+		*d = Delimiter{char, at, want}
+	}
 }
 
 // OK says whether there is a value.
@@ -44,6 +60,7 @@ type fields struct {
 	spaced bool           // a space stands between date and time
 	parted bool           // some separator was there
 	end    int            // where the text after the parts begins
+	odd    Delimiter
 	zoned  bool
 	offset int
 }
@@ -84,7 +101,7 @@ func parseDateTime[T Text](s T, mode Mode, strict bool) (r Reading, shaped bool)
 		}
 		return fail(Truncated), true
 	}
-	r = Reading{Kind: KindDate, FSP: f.length[partMicro], Zoned: f.zoned, Offset: f.offset}
+	r = Reading{Kind: KindDate, FSP: f.length[partMicro], Zoned: f.zoned, Offset: f.offset, Delimiter: f.odd}
 	if f.count > 3 {
 		r.Kind = KindDateTime
 	}
@@ -116,8 +133,11 @@ func finishDateTime[T Text](s T, r Reading, at int, mode Mode) (Reading, bool) {
 		}
 		return r, true
 	}
-	if !onlySpaces(s, at) {
+	switch {
+	case !onlySpaces(s, at):
 		r.Faults |= Truncated
+	case at < len(s):
+		r.Delimiter.note(s[at], at, 0)
 	}
 	return r, true
 }
@@ -128,6 +148,9 @@ func scanFields[T Text](s T) (f fields, ok bool) {
 	at := skipSpaces(s, 0)
 	if at == len(s) || !isDigit(s[at]) {
 		return f, false
+	}
+	if at > 0 {
+		f.odd.note(s[0], 0, 0)
 	}
 	run := at
 	for run < len(s) && (isDigit(s[run]) || s[run] == 'T') {
@@ -187,7 +210,13 @@ func scanFields[T Text](s T) (f fields, ok bool) {
 				return f, true
 			}
 		}
+		first, want := at, delimiters[part]
 		for at < len(s) && (isPunct(s[at]) || isSpace(s[at])) {
+			if at == first && !onlySpaces(s, at) {
+				f.odd.note(s[at], at, want)
+			} else {
+				f.odd.note(s[at], at, 0)
+			}
 			if isSpace(s[at]) {
 				if part != partDay && part != partMicro {
 					return f, false
@@ -201,6 +230,9 @@ func scanFields[T Text](s T) (f fields, ok bool) {
 	}
 	return f, true
 }
+
+// delimiters are what stands behind the parts of a datetime.
+var delimiters = [partCount]byte{partYear: '-', partMonth: '-', partDay: ' ', partHour: ':', partMinute: ':'}
 
 // parseOffset reads [+-]hh:mm up to the end of s, spaces at the end allowed: at most 14:00, and not -00:00. The result is in
 // seconds east of UTC.

@@ -16,22 +16,27 @@ func ParseTime[T Text](s T, mode Mode) Reading {
 		at++
 	}
 	if at == len(s) {
-		return fail(Truncated)
+		return fail(Truncated | Blank)
 	}
 	if len(s)-at >= 12 {
 		if r, shaped := parseDateTime(s[at:], ZeroParts|mode&TruncateFraction, true); shaped {
-			r.Duration = r.DateTime.Clock()
+			if r.Duration = r.DateTime.Clock(); r.Faults&Overflow != 0 { // rounded up behind the last day
+				r = Reading{Kind: KindDateTime, Duration: microsDay}
+			}
 			return r
 		}
 	}
 	p := timeParts{begin: at}
 	if !scanTime(s, at, &p) {
-		return fail(Truncated)
+		return fail(Truncated | p.blank)
 	}
 	if p.minute > 59 || p.second > 59 {
 		return fail(OutOfRange)
 	}
 	r := Reading{Kind: KindTime, FSP: p.fsp}
+	if at > 0 && isSpace(s[0]) {
+		r.Delimiter.note(s[0], 0, 0)
+	}
 	hours := p.hour + p.day*24
 	r.Duration, r.Faults = MakeDuration(negative, hours, p.minute, p.second, p.micro)
 	if p.up && mode&TruncateFraction == 0 && r.Faults == 0 {
@@ -44,8 +49,13 @@ func ParseTime[T Text](s T, mode Mode) Reading {
 	if p.end == p.begin {
 		return fail(Truncated) // no character was used
 	}
-	if !onlySpaces(s, p.end) {
+	switch {
+	case !onlySpaces(s, p.end):
 		r.Faults |= Truncated
+	case p.space > 0:
+		r.Delimiter.note(s[p.space], p.space, 0)
+	case p.end < len(s):
+		r.Delimiter.note(s[p.end], p.end, 0)
 	}
 	return r
 }
@@ -56,6 +66,8 @@ type timeParts struct {
 	fsp        int
 	up         bool // the seventh digit of the fraction rounds up
 	begin, end int
+	blank      Faults // a floating point number
+	space      int    // where spaces begin that end the text; 0: there are none
 }
 
 // maxTimePart is the largest number that can be a part of a TIME (32 bits).
@@ -79,6 +91,9 @@ func scanTime[T Text](s T, at int, p *timeParts) bool {
 		p.hour, p.minute, p.second = first, parts[0], parts[1]
 	default:
 		p.hour, p.minute, p.second = first/10_000, first/100%100, first%100
+		if afterDays > at && afterDays == len(s) {
+			p.space = at
+		}
 		at = afterDays
 	}
 	if !ok {
@@ -86,6 +101,7 @@ func scanTime[T Text](s T, at int, p *timeParts) bool {
 	}
 	at = scanFraction(s, at, p)
 	if hasExponent(s, at) {
+		p.blank = Blank
 		return false
 	}
 	p.end = at
