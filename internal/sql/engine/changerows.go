@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -49,11 +50,12 @@ type changedTable struct {
 	l      *layout
 	q      *queryLayout
 	e      *editor
-	needs  []int                // places of the columns that are read of New before they are assigned
-	types  map[int]*expr.Target // by place: those that are assigned
-	seen   map[string]bool      // rows that were changed, by their keys; nil: none comes twice
-	twice  *changedTwice        // nil: the statement changes the table under this name alone
-	atOnce bool                 // what is assigned is read by the assignments behind it
+	needs  []int                   // places of the columns that are read of New before they are assigned
+	types  map[int]*expr.Target    // by place: those that are assigned
+	seen   map[string]bool         // rows that were changed, by their keys; nil: none comes twice
+	twice  *changedTwice           // nil: the statement changes the table under this name alone
+	atOnce bool                    // what is assigned is read by the assignments behind it
+	shown  map[string][]expr.Value // with atOnce: what was assigned, by the keys of the rows
 	keys   *foreignKeys
 	events rowEvents // the triggers that the statement fires for the table's rows
 	later  bool      // BEFORE triggers may replace a NULL that a column does not take
@@ -93,6 +95,9 @@ func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run 
 	if c.Several {
 		w.share()
 		w.findFirst()
+	}
+	if !c.Delete { // the others see what it becomes
+		slices.SortStableFunc(w.order, func(a, b int) int { return cmp.Compare(rank(w.targets[a].atOnce), rank(w.targets[b].atOnce)) })
 	}
 	if c.Delete { // rows that refer to others go before those
 		slices.SortStableFunc(w.order, func(a, b int) int {
@@ -267,6 +272,48 @@ func (w *changer) changeKept(width int) error {
 			if err := w.changeOne(t, row[n]); err != nil {
 				return err
 			}
+			if t.atOnce && len(w.targets) > 1 {
+				if err := w.show(t, row, row[n]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// show puts what has been assigned to the table that is changed at once into a row that was found, where the assignments of other tables
+// read it.
+func (w *changer) show(t *changedTable, row []expr.Value, kept expr.Value) error {
+	if kept.IsNull() {
+		return nil
+	}
+	k, err := t.l.primaryKey(kept.Raw().(datums))
+	if err != nil {
+		return err
+	}
+	if t.shown == nil {
+		t.shown = map[string][]expr.Value{}
+	}
+	values := t.shown[string(k)]
+	if values == nil {
+		for _, a := range t.Sets {
+			values = append(values, w.regs[t.Cols[a.Place]])
+		}
+		t.shown[string(k)] = values
+	}
+	for i, o := range w.c.Query.Out {
+		for n, a := range t.Sets {
+			if o.Col == t.Cols[a.Place] {
+				row[i] = values[n]
+			}
 		}
 	}
 	return nil
@@ -324,7 +371,7 @@ func (w *changer) changeOne(t *changedTable, row expr.Value) error {
 	}
 	if err = strictly(w.env, err); err != nil {
 		if !w.c.Ignore {
-			return err
+			return w.earlierRow(t, err)
 		}
 		return w.ignored(err)
 	}
@@ -334,6 +381,17 @@ func (w *changer) changeOne(t *changedTable, row expr.Value) error {
 		}
 	}
 	return nil
+}
+
+// earlierRow is the error of a row before whose new key is taken, or else that of the present row: keys are looked up for many rows together.
+func (w *changer) earlierRow(t *changedTable, err error) error {
+	if !w.s.stmt.deferred || t.e.tx.retry != nil {
+		return err
+	}
+	if first := t.e.flush(w.ctx); first != nil {
+		return first
+	}
+	return err
 }
 
 func (w *changer) deleteRow(t *changedTable, was datums) error {
@@ -398,6 +456,9 @@ func (w *changer) updateRow(t *changedTable, was datums) (datums, error) {
 	if err := w.fire(t, t.events.before, old, will); err != nil {
 		return nil, err
 	}
+	if was, err = w.changedBelow(t, was, will); err != nil {
+		return nil, err
+	}
 	if err := w.noNulls(t, will); err != nil {
 		return nil, err
 	}
@@ -407,6 +468,30 @@ func (w *changer) updateRow(t *changedTable, was datums) (datums, error) {
 		}
 	}
 	return will, w.fire(t, t.events.after, old, will)
+}
+
+// changedBelow is a row as triggers have left it, whose statements may change it by a cascade. Columns that the statement does not change keep
+// what they have now.
+func (w *changer) changedBelow(t *changedTable, was, will datums) (datums, error) {
+	if !t.again() {
+		return was, nil
+	}
+	now, err := w.current(t, was)
+	if err != nil || now == nil {
+		return was, err
+	}
+	for at := range t.New {
+		if !t.kept(at) || rowcodec.Equal(now[at], was[at]) || !rowcodec.Equal(will[at], was[at]) {
+			continue
+		}
+		if will[at] = now[at]; !slices.Contains(t.needs, at) {
+			continue
+		}
+		if w.regs[t.New[at]], err = t.value(now, at); err != nil {
+			return nil, err
+		}
+	}
+	return now, nil
 }
 
 // stored stores a row in the place of another one.
@@ -432,8 +517,24 @@ func (w *changer) stored(t *changedTable, was, will datums) (datums, error) {
 	if err != nil {
 		return nil, err
 	}
+	if at := t.l.autoInc; at >= 0 && !rowcodec.Equal(was[at], will[at]) {
+		if err := w.pass(t, will[at]); err != nil {
+			return nil, err
+		}
+	}
 	w.changed++
 	return will, nil
+}
+
+// pass has the counter of AUTO_INCREMENT values go on behind a value that a row was given.
+func (w *changer) pass(t *changedTable, d rowcodec.Datum) (err error) {
+	switch {
+	case d.Kind == rowcodec.Int && d.I > 0:
+		_, err = t.e.t.GetNextAutoIncrementValue(w.ctx, uint64(d.I))
+	case d.Kind == rowcodec.Uint && d.U > 0:
+		_, err = t.e.t.GetNextAutoIncrementValue(w.ctx, d.U)
+	}
+	return err
 }
 
 // assigned is the row with what SET assigns. The registers of the row hold it, too.
@@ -451,9 +552,6 @@ func (w *changer) assigned(t *changedTable, was datums) (datums, error) {
 			return nil, err
 		}
 		w.regs[t.New[a.Place]] = v
-	}
-	if err := w.lackDefaults(t, t.Sets); err != nil {
-		return nil, err
 	}
 	will := append(datums(nil), was...)
 	for _, a := range t.Sets {
@@ -500,7 +598,15 @@ func (w *changer) target(t *changedTable, at int) *expr.Target {
 // set makes an assignment.
 func (w *changer) set(t *changedTable, will datums, a rel.Assignment) error {
 	at, to := a.Place, w.target(t, a.Place)
+	if a.Default {
+		if err := w.lacksDefault(t, a); err != nil {
+			return err
+		}
+	}
 	v, err := w.evaluated(t, a, to)
+	if err == nil {
+		err = w.env.Failed()
+	}
 	if err != nil {
 		return err
 	}
@@ -508,11 +614,17 @@ func (w *changer) set(t *changedTable, will datums, a rel.Assignment) error {
 		return err
 	}
 	if v.IsNull() && !t.q.columns[at].Nullable && !t.later {
-		if w.env.Strict() || !w.env.Ignore && w.nullFails {
+		if code := w.nullCode(t, a); code == 1265 && (w.env.Strict() || w.env.Ignore) {
+			if err := w.env.StrictOrWarn(1265, "01000", "Data truncated for column '%s' at row %d", to.Name, to.Row); err != nil {
+				return err
+			}
+			v = zeroValue(to.Type)
+		} else if w.env.Strict() || !w.env.Ignore && w.nullFails {
 			return expr.Errorf(1048, "23000", "Column '%s' cannot be null", to.Name)
+		} else {
+			w.env.Warning(1048, "Column '%s' cannot be null", to.Name)
+			v = zeroValue(to.Type)
 		}
-		w.env.Warning(1048, "Column '%s' cannot be null", to.Name)
-		v = expr.ImplicitDefault(to.Type)
 	}
 	if err := w.env.Failed(); err != nil {
 		return err
@@ -523,6 +635,21 @@ func (w *changer) set(t *changedTable, will datums, a rel.Assignment) error {
 	}
 	will[at], err = t.datum(w.ctx, v, at)
 	return err
+}
+
+// nullCode is what MySQL says of a NULL for a column that takes none: 1048, or 1265 of one that a JSON function gives or that is assigned to a
+// table that is changed when all rows have been found.
+func (w *changer) nullCode(t *changedTable, a rel.Assignment) int {
+	if a.Value == nil {
+		return 1048
+	}
+	if _, column := a.Value.(*rel.Col); a.Value.Type().Name == expr.JSONType && !column {
+		return 1265
+	}
+	if w.c.Several && !w.c.Delete && !t.atOnce && slices.ContainsFunc(t.Sets, func(s rel.Assignment) bool { return s.Place == a.Place && s.Value == a.Value }) {
+		return 1265
+	}
+	return 1048
 }
 
 // generate calculates the generated columns of the row in the registers, and checks it.
@@ -555,20 +682,20 @@ func (w *changer) lacksDefault(t *changedTable, a rel.Assignment) error {
 	return w.env.StrictOrWarn(1364, "HY000", "Field '%s' doesn't have a default value", c.Name)
 }
 
-// lackDefaults is lacksDefault for all assignments of DEFAULT.
-func (w *changer) lackDefaults(t *changedTable, list []rel.Assignment) error {
-	for _, a := range list {
-		if a.Default {
-			if err := w.lacksDefault(t, a); err != nil {
-				return err
-			}
-		}
+// zeroValue is what a column that takes no NULL holds where a NULL is assigned to it: that of an ENUM is none of its elements.
+func zeroValue(t expr.Type) expr.Value {
+	if t.Name == expr.EnumType {
+		return expr.Enum(0, "")
 	}
-	return nil
+	return expr.ImplicitDefault(t)
 }
 
 // datum is a value of a column's type as it is kept.
 func (t *changedTable) datum(ctx *sql.Context, v expr.Value, at int) (rowcodec.Datum, error) {
+	if v.Kind() == expr.KindJSON { // go-mysql-server writes 1000.0 as 1000
+		s, err := expr.ToText(nil, v)
+		return rowcodec.Datum{Kind: t.l.columns[at].Kind, B: []byte(s)}, err
+	}
 	host, err := toHost(v, t.q.columns[at].Type)
 	if err != nil {
 		return rowcodec.Datum{}, err

@@ -285,7 +285,7 @@ func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
 	if t == nil {
 		return own
 	}
-	t.accessed = t.accessed || x.kind != control && x.kind != other
+	t.accessed = t.accessed || x.kind != control && x.kind != other && own.Num != 1792 // which is found before anything is looked at
 	if t.kv != nil && t.retry == nil {
 		if rerr := t.kv.Release(context.WithoutCancel(sc)); rerr != nil {
 			own = x.h.e.clientError(sc, rerr, nil)
@@ -371,6 +371,11 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		if len(bindings) > 0 {
 			sc.Session.PrepareQuery(query, stmt)
 			defer sc.Session.UnprepareQuery(query)
+		}
+	}
+	if load, ok := stmt.(*sqlparser.Load); ok { // in MySQL's words if there is no such table
+		if _, err := (&queryHost{ctx: sc, s: x.s}).Relation(load.Table.DbQualifier.String(), load.Table.Name.String()); err != nil {
+			return clientSide(err)
 		}
 	}
 	_, sets := stmt.(*sqlparser.Set)

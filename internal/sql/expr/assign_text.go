@@ -158,7 +158,9 @@ func assignEnum(env *Env, v Value, to *Target) (Value, error) {
 		s = strings.TrimRight(s, " ")
 		if n = uint64(elementOf(to.Type, s)); n == 0 && len(s) < 6 {
 			if i, scanned := number.ParseInteger(s); scanned.Clean() && !i.Negative() {
-				n = i.Bits
+				if n = i.Bits; n == 0 {
+					return Enum(0, ""), nil // '0' stands for it without a warning
+				}
 			}
 		}
 	} else {
