@@ -129,7 +129,7 @@ func (s *Session) planOf(ctx context.Context, query string) *compiled {
 	if t := s.transaction(); t != nil && t.edit != nil {
 		return nil
 	}
-	if sch, err := s.schema(sc); err != nil || !en.plan.fits(sch) {
+	if sch, err := s.shared(sc); err != nil || !en.plan.fits(sch) || s.temporary.hides(en.plan.uses, sch) {
 		return nil
 	}
 	return en.plan
@@ -161,11 +161,16 @@ func (x *execution) attemptPlan(sc *sql.Context, p *compiled, given []literal) (
 			return err
 		}
 	}
+	if p.kind == control {
+		s.ClearWarnings() // a ROLLBACK may warn
+	}
 	err = p.form.perform(x, sc, given)
 	if err == errOrdinary {
 		return err
 	}
-	s.ClearWarnings()
+	if p.kind != control {
+		s.ClearWarnings()
+	}
 	sql.IncrementStatusVariable(sc, "Questions", 1)
 	if p.counter != "" {
 		sql.IncrementStatusVariable(sc, p.counter, 1)
@@ -193,11 +198,11 @@ func (x *execution) pin(sc *sql.Context, p *compiled) error {
 	if t.edit != nil || p.kind == writing && t.readOnly {
 		return errOrdinary
 	}
-	sch, err := x.s.schema(sc)
+	sch, err := x.s.shared(sc)
 	if err != nil {
 		return err
 	}
-	if !p.fits(sch) {
+	if !p.fits(sch) || x.s.temporary.hides(p.uses, sch) {
 		return errOrdinary
 	}
 	t.usePlan(p)

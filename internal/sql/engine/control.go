@@ -52,10 +52,10 @@ func (x *execution) attemptControl(sc *sql.Context, f form, begin string) (err e
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
 	}
+	s.ClearWarnings()
 	if err := f.perform(x, sc, nil); err != nil {
 		return err
 	}
-	s.ClearWarnings()
 	sql.IncrementStatusVariable(sc, "Questions", 1)
 	return x.statementOver()
 }

@@ -257,6 +257,7 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 func (h *handler) over(x *execution, began time.Time, remainder string, err error) (string, error) {
 	x.out.packets.free()
 	x.unwatch()
+	x.s.clearTemporary()
 	if err != nil {
 		x.s.setStatus(h.e.context(x.ctx, x.s), x.c) // an error packet does not say it: the next packet does
 	}

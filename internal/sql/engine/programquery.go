@@ -385,13 +385,14 @@ func (p *invocation) into(text string, stmt sqlparser.SelectStatement, into *sql
 
 // changeWithin executes a statement that changes rows in the transaction of the one around it.
 func (p *invocation) changeWithin(text string) error {
+	s := p.x.s
 	stmt, rest, err := parseQuery(rewrite(text), sql.LoadSqlMode(p.sc).ParserOptions())
 	if err == nil && rest == "" && changes(stmt) && !leftToOrdinary(stmt) {
 		if stmt, err = p.localize(stmt); err != nil {
 			return err
 		}
 		withoutClauses(stmt)
-		err := p.inside(text, stmt, func() error { return p.changeByOwn(stmt) })
+		err := p.inside(text, stmt, false, func() error { return p.changeByOwn(stmt) })
 		if !errors.Is(err, bind.ErrUnsupported) {
 			return err
 		}
@@ -403,15 +404,29 @@ func (p *invocation) changeWithin(text string) error {
 	if stmt, err = p.literalize(stmt); err != nil {
 		return err
 	}
+	if d := dropsTables(stmt); d != nil && d.Temporary {
+		dropped, err := s.splitDrop(p.sc, d)
+		if err == nil {
+			s.dropTemporary(dropped.temporary)
+		}
+		return err
+	}
+	temporary := createsTemporary(stmt)
+	if temporary != nil {
+		if err := refuseTemporary(temporary); err != nil {
+			return err
+		}
+		stmt = asPermanent(temporary)
+	}
 	p.x.h.e.reshape(p.sc, stmt)
-	if kindOfStatement(stmt) != writing && kindOfStatement(stmt) != other {
+	if temporary == nil && kindOfStatement(stmt) != writing && kindOfStatement(stmt) != other {
 		return errNotInPrograms(text)
 	}
-	return p.inside(text, stmt, func() error { return p.changeByHost(text, stmt) })
+	return p.inside(text, stmt, temporary != nil, func() error { return p.changeByHost(text, stmt) })
 }
 
-// inside executes a statement in the transaction of the one around it. If it fails nothing of it remains.
-func (p *invocation) inside(text string, stmt sqlparser.Statement, execute func() error) (err error) {
+// inside executes a statement in the transaction of the one around it. If it fails nothing of it remains. temporary: it makes a temporary table.
+func (p *invocation) inside(text string, stmt sqlparser.Statement, temporary bool, execute func() error) (err error) {
 	s := p.x.s
 	t := s.transaction()
 	if t == nil {
@@ -429,6 +444,7 @@ func (p *invocation) inside(text string, stmt sqlparser.Statement, execute func(
 	outer.ahead = nil
 	s.stmt = &statement{kind: writing, query: text, lockUntil: outer.lockUntil, asOf: outer.asOf, deferred: false, flags: &sql.QueryFlags{}, scanLocks: outer.scanLocks,
 		by: &execution{h: p.x.h, ctx: p.x.ctx, s: s, c: p.x.c, program: p, out: p.x.out, query: text, ast: stmt}}
+	s.stmt.temporary = temporary
 	s.stmt.ids.inserts(stmt)
 	s.stmt.locks = s.stmt.by.lockPlan(p.sc, stmt, nil)
 	ignored := s.GetIgnoreAutoCommit()
@@ -443,7 +459,9 @@ func (p *invocation) inside(text string, stmt sqlparser.Statement, execute func(
 			if rerr := t.rollbackTo(before); rerr != nil {
 				err = rerr
 			}
+			t.forgetEdit()
 		}
+		s.adopt(t)
 		_ = t.releaseSavepoint(before)
 		s.SetIgnoreAutoCommit(ignored)
 		outer.uses.add(&s.stmt.uses)

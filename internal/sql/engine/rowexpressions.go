@@ -76,7 +76,8 @@ func newRowExpressions(ctx *sql.Context, s *Session, db *database, l *layout, vi
 		}
 		c := &l.desc.Columns[at]
 		target, _ := targetType(l.schema.Schema[at].Type)
-		x := rowExpression{at: at, node: node, target: expr.Target{Type: target, Name: c.Name}, kept: isPart(c) || virtual && l.stored[at]}
+		x := rowExpression{at: at, node: node, target: expr.Target{Type: declaredType(target, c.Type.Declared), Name: c.Name},
+			kept: isPart(c) || virtual && l.stored[at]}
 		if isPart(c) {
 			x.index = l.desc.IndexOf(c.ID)
 		}

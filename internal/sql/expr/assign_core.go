@@ -117,7 +117,7 @@ func truncated(env *Env, to *Target) error {
 
 // noted is 1265 where MySQL gives a note in strict mode, too.
 func noted(env *Env, to *Target) {
-	env.note(1265, "Data truncated for column '%s' at row %d", to.Name, to.Row)
+	env.remark(1265, "Data truncated for column '%s' at row %d", to.Name, to.Row)
 }
 
 // incorrect is 1366: the value is none of the column's kind.

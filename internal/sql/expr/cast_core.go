@@ -76,6 +76,11 @@ func castInt(unsigned bool) func(*Env, *Call, Value) (Value, error) {
 			}
 			n = i
 		}
+		if d := v.origin(); unsigned && d.kind == KindDecimal {
+			if _, over := number.ToUint64(d.RawDecimal()); over == number.Above {
+				n = -1 // 18446744073709551615
+			}
+		}
 		if unsigned && v.Kind() == KindText && n < 0 && strings.Contains(v.RawText(), "-") {
 			env.Warning(1105, "Cast to unsigned converted negative integer to it's positive complement")
 		}

@@ -278,9 +278,16 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 	}
 }
 
-// convertBranch is convertTo for IF and CASE, which keep the digits that a decimal has: IF(1, 1, 1.5) is 1, where COALESCE(1, 1.5) is 1.0.
+// convertBranch is convertTo for IF and CASE, which keep the digits that a decimal has: IF(1, 1, 1.5) is 1, where COALESCE(1, 1.5) is 1.0. A text keeps
+// the value that it was made of: IF(1, DATE'2024-02-29', 1) + 1 is 20240230.
 func convertBranch(t Type) func(*Env, Value) (Value, error) {
 	conv := convertTo(t)
+	if t.Kind() == KindText || t.Kind() == KindBytes {
+		return func(env *Env, v Value) (Value, error) {
+			w, err := conv(env, v)
+			return w.madeOf(v), err
+		}
+	}
 	if t.Kind() != KindDecimal {
 		return conv
 	}

@@ -86,15 +86,20 @@ func (e *Env) Failed() error {
 	return err
 }
 
-// note records a note, which is one in strict mode, too.
+// note records a warning that is none in strict mode either.
 func (e *Env) note(code uint16, format string, args ...any) {
-	record := e.Note
-	if record == nil {
-		record = e.Warn
+	if e.Warn != nil {
+		e.Warn(code, fmt.Sprintf(format, args...))
 	}
-	if record != nil {
-		record(code, fmt.Sprintf(format, args...))
+}
+
+// remark records what has the level Note, in strict mode, too.
+func (e *Env) remark(code uint16, format string, args ...any) {
+	if e.Note == nil {
+		e.note(code, format, args...)
+		return
 	}
+	e.Note(code, fmt.Sprintf(format, args...))
 }
 
 // Poll is to be called in long loops (X4).

@@ -34,7 +34,9 @@ func assignToTemporal(env *Env, v Value, to *Target) (Value, error) {
 	if err != nil {
 		return Null, err
 	}
-	env.warnDelimiter(v, r, to)
+	if r.OK() {
+		warnDelimiterAt(env, v, r, to.Row)
+	}
 	d, faults := r.DateTime, r.Faults
 	overflow := false
 	switch isText := v.kind == KindText || v.kind == KindBytes || v.kind == KindBit; {
@@ -160,7 +162,9 @@ func assignTime(env *Env, v Value, to *Target) (Value, error) {
 	if v.kind == KindUint && v.RawInt() < 0 {
 		r = temporal.Reading{Duration: temporal.MaxDuration, Faults: temporal.OutOfRange}
 	}
-	env.warnDelimiter(v, r, to)
+	if r.OK() {
+		warnDelimiterAt(env, v, r, to.Row)
+	}
 	t, faults := r.Duration, r.Faults
 	t, f := t.Round(to.Type.Scale, env.readMode())
 	if faults |= f; faults&temporal.Blank != 0 {
@@ -192,7 +196,7 @@ func reportTemporal(env *Env, v Value, kind string, faults temporal.Faults, to *
 		}
 		e := Errorf(1292, "22007", "Incorrect %s value: '%s' for column '%s' at row %d", kind, shown(v, s), to.Name, to.Row)
 		if dropped {
-			env.note(e.Code, "%s", e.Message)
+			env.remark(e.Code, "%s", e.Message)
 			return nil
 		}
 		return e
@@ -214,19 +218,4 @@ func shown(v Value, s string) string {
 		return printable(s)
 	}
 	return clip(s)
-}
-
-// warnDelimiter is warning 4095 or 4096 of what stands between the parts of a text.
-func (e *Env) warnDelimiter(v Value, r temporal.Reading, to *Target) {
-	d := r.Delimiter
-	if d.Char == 0 || !r.OK() {
-		return
-	}
-	if d.Want == 0 {
-		e.Warning(4096, "Delimiter '%c' in position %d in datetime value '%s' at row %d is superfluous and is deprecated. Please remove.",
-			d.Char, d.At, clip(v.s), to.Row)
-		return
-	}
-	e.Warning(4095, "Delimiter '%c' in position %d in datetime value '%s' at row %d is deprecated. Prefer the standard '%c'.",
-		d.Char, d.At, clip(v.s), to.Row, d.Want)
 }

@@ -12,26 +12,29 @@ type Reading struct {
 	Zoned    bool     // an offset from UTC was given, and DateTime is a local time at that offset
 	Offset   int      // seconds east of UTC, if Zoned
 	Faults   Faults   // Truncated can come with a value; the caller warns
-	// Delimiter is the first character between, before or behind parts of a text that MySQL discourages; its Char is 0 if there is none.
-	Delimiter Delimiter
-}
-
-// Delimiter is such a character.
-type Delimiter struct {
-	Char byte
-	At   int  // in bytes from the beginning of the text
-	Want byte // what should stand there; 0: nothing
-}
-
-// note keeps the first one.
-func (d *Delimiter) note(char byte, at int, want byte) {
-	if d.Char == 0 && char != want {
-		*d = Delimiter{char, at, want}
-	}
+	// Deprecated is the first delimiter of a text that MySQL deprecates.
+	Deprecated Delimiter
 }
 
 // OK says whether there is a value.
 func (r Reading) OK() bool { return r.Kind != None }
+
+// Delimiter is a character between the parts of a text that MySQL deprecates (4095, 4096). The zero Delimiter is none.
+type Delimiter struct {
+	Char   byte
+	At     int  // byte of the text, from 0
+	Prefer byte // what should stand there; 0: nothing should
+}
+
+// deprecate notes the first delimiter that is deprecated.
+func (d *Delimiter) deprecate(char byte, at int, prefer byte) {
+	if d.Char == 0 {
+		*d = Delimiter{Char: char, At: at, Prefer: prefer}
+	}
+}
+
+// preferred are the delimiters after year, month, day, hour and minute.
+const preferred = "-- ::"
 
 // fail is a Reading without a value.
 func fail(f Faults) Reading { return Reading{Faults: f} }
@@ -60,9 +63,10 @@ type fields struct {
 	spaced bool           // a space stands between date and time
 	parted bool           // some separator was there
 	end    int            // where the text after the parts begins
-	odd    Delimiter
 	zoned  bool
 	offset int
+
+	deprecated Delimiter
 }
 
 // ParseDateTime reads a DATE, DATETIME or TIMESTAMP text:
@@ -101,7 +105,7 @@ func parseDateTime[T Text](s T, mode Mode, strict bool) (r Reading, shaped bool)
 		}
 		return fail(Truncated), true
 	}
-	r = Reading{Kind: KindDate, FSP: f.length[partMicro], Zoned: f.zoned, Offset: f.offset, Delimiter: f.odd}
+	r = Reading{Kind: KindDate, FSP: f.length[partMicro], Zoned: f.zoned, Offset: f.offset, Deprecated: f.deprecated}
 	if f.count > 3 {
 		r.Kind = KindDateTime
 	}
@@ -137,7 +141,7 @@ func finishDateTime[T Text](s T, r Reading, at int, mode Mode) (Reading, bool) {
 	case !onlySpaces(s, at):
 		r.Faults |= Truncated
 	case at < len(s):
-		r.Delimiter.note(s[at], at, 0)
+		r.Deprecated.deprecate(s[at], at, 0)
 	}
 	return r, true
 }
@@ -150,7 +154,7 @@ func scanFields[T Text](s T) (f fields, ok bool) {
 		return f, false
 	}
 	if at > 0 {
-		f.odd.note(s[0], 0, 0)
+		f.deprecated.deprecate(s[0], 0, 0)
 	}
 	run := at
 	for run < len(s) && (isDigit(s[run]) || s[run] == 'T') {
@@ -210,18 +214,21 @@ func scanFields[T Text](s T) (f fields, ok bool) {
 				return f, true
 			}
 		}
-		first, want := at, delimiters[part]
+		first := at
 		for at < len(s) && (isPunct(s[at]) || isSpace(s[at])) {
-			if at == first && !onlySpaces(s, at) {
-				f.odd.note(s[at], at, want)
-			} else {
-				f.odd.note(s[at], at, 0)
-			}
 			if isSpace(s[at]) {
 				if part != partDay && part != partMicro {
 					return f, false
 				}
 				f.spaced = true
+			}
+			switch {
+			case at > first, part == partMicro && isSpace(s[at]), s[at] == ' ' && at == len(s)-1:
+				f.deprecated.deprecate(s[at], at, 0)
+			case part == partMicro:
+				f.deprecated.deprecate(s[at], at, ':')
+			case s[at] != preferred[part]:
+				f.deprecated.deprecate(s[at], at, preferred[part])
 			}
 			f.parted = true
 			at++
@@ -230,9 +237,6 @@ func scanFields[T Text](s T) (f fields, ok bool) {
 	}
 	return f, true
 }
-
-// delimiters are what stands behind the parts of a datetime.
-var delimiters = [partCount]byte{partYear: '-', partMonth: '-', partDay: ' ', partHour: ':', partMinute: ':'}
 
 // parseOffset reads [+-]hh:mm up to the end of s, spaces at the end allowed: at most 14:00, and not -00:00. The result is in
 // seconds east of UTC.

@@ -11,6 +11,19 @@ package temporal
 // are OutOfRange without a value; more than 838:59:59 is OutOfRange and cut to that. Of the modes only TruncateFraction counts.
 func ParseTime[T Text](s T, mode Mode) Reading {
 	at := skipSpaces(s, 0)
+	var deprecated Delimiter
+	if at > 0 {
+		deprecated.deprecate(s[0], 0, 0)
+	}
+	r := parseTime(s, at, mode)
+	if deprecated.Char != 0 {
+		r.Deprecated = deprecated
+	}
+	return r
+}
+
+// parseTime is ParseTime of s[at:], which begins with no space.
+func parseTime[T Text](s T, at int, mode Mode) Reading {
 	negative := at < len(s) && s[at] == '-'
 	if negative {
 		at++
@@ -19,7 +32,11 @@ func ParseTime[T Text](s T, mode Mode) Reading {
 		return fail(Truncated | Blank)
 	}
 	if len(s)-at >= 12 {
-		if r, shaped := parseDateTime(s[at:], ZeroParts|mode&TruncateFraction, true); shaped {
+		if r, shaped := parseDateTime(s[at:], ZeroParts|InvalidDates|mode&TruncateFraction, true); shaped {
+			if r.Kind == KindDate && r.Faults != 0 {
+				return fail(r.Faults)
+			}
+			r.Deprecated.At += at
 			if r.Duration = r.DateTime.Clock(); r.Faults&Overflow != 0 { // rounded up behind the last day
 				r = Reading{Kind: KindDateTime, Duration: microsDay}
 			}
@@ -33,10 +50,7 @@ func ParseTime[T Text](s T, mode Mode) Reading {
 	if p.minute > 59 || p.second > 59 {
 		return fail(OutOfRange)
 	}
-	r := Reading{Kind: KindTime, FSP: p.fsp}
-	if at > 0 && isSpace(s[0]) {
-		r.Delimiter.note(s[0], 0, 0)
-	}
+	r := Reading{Kind: KindTime, FSP: p.fsp, Deprecated: p.deprecated}
 	hours := p.hour + p.day*24
 	r.Duration, r.Faults = MakeDuration(negative, hours, p.minute, p.second, p.micro)
 	if p.up && mode&TruncateFraction == 0 && r.Faults == 0 {
@@ -49,13 +63,11 @@ func ParseTime[T Text](s T, mode Mode) Reading {
 	if p.end == p.begin {
 		return fail(Truncated) // no character was used
 	}
-	switch {
-	case !onlySpaces(s, p.end):
+	if !onlySpaces(s, p.end) {
 		r.Faults |= Truncated
-	case p.space > 0:
-		r.Delimiter.note(s[p.space], p.space, 0)
-	case p.end < len(s):
-		r.Delimiter.note(s[p.end], p.end, 0)
+	}
+	if p.end < len(s) && isSpace(s[p.end]) {
+		r.Deprecated.deprecate(s[p.end], p.end, 0)
 	}
 	return r
 }
@@ -66,8 +78,9 @@ type timeParts struct {
 	fsp        int
 	up         bool // the seventh digit of the fraction rounds up
 	begin, end int
-	blank      Faults // a floating point number
-	space      int    // where spaces begin that end the text; 0: there are none
+	blank      Faults // Blank: a floating point number
+
+	deprecated Delimiter
 }
 
 // maxTimePart is the largest number that can be a part of a TIME (32 bits).
@@ -82,6 +95,9 @@ func scanTime[T Text](s T, at int, p *timeParts) bool {
 	afterDays := skipSpaces(s, at)
 	switch {
 	case afterDays > at && len(s)-afterDays > 1 && isDigit(s[afterDays]):
+		if afterDays > at+1 {
+			p.deprecated.deprecate(s[at], at, 0)
+		}
 		var parts [3]int64
 		parts, at, ok = scanClock(s, afterDays, 3)
 		p.day, p.hour, p.minute, p.second = first, parts[0], parts[1], parts[2]
@@ -91,9 +107,6 @@ func scanTime[T Text](s T, at int, p *timeParts) bool {
 		p.hour, p.minute, p.second = first, parts[0], parts[1]
 	default:
 		p.hour, p.minute, p.second = first/10_000, first/100%100, first%100
-		if afterDays > at && afterDays == len(s) {
-			p.space = at
-		}
 		at = afterDays
 	}
 	if !ok {
