@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,9 +51,11 @@ type Answer struct {
 	Codes []string // "level code" of each warning, once
 }
 
-// how says what is not compared.
+// how says what is compared, and what counts as alike.
 type how struct {
 	ordered, folded, warnings, types bool
+	// nearly: numbers within texts and decimals may differ in their last digits, which are those of a mathematical function.
+	nearly bool
 }
 
 // compare finds the most harmful difference; nil if there is none.
@@ -99,7 +102,11 @@ func compareResults(want, got *Answer, h how) (Harm, string) {
 	}
 	for i := range w {
 		for j := range w[i] {
-			switch likeness(w[i][j], g[i][j], want.Cols[j], got.Cols[j], h.folded) {
+			like := likeness(w[i][j], g[i][j], want.Cols[j], got.Cols[j], h.folded)
+			if like == 0 && h.nearly && nearlyAlike(w[i][j], g[i][j]) {
+				like = 2
+			}
+			switch like {
 			case 0:
 				close = false
 			case 1:
@@ -196,6 +203,28 @@ func likeness(a, b Value, ca, cb Col, folded bool) int {
 		return 1
 	}
 	return 0
+}
+
+// mathematical are the functions of doubles whose last digit is the C library's in MySQL and Go's here.
+var mathematical = map[string]bool{"SIN": true, "COS": true, "TAN": true, "COT": true, "ATAN": true, "ATAN2": true, "ASIN": true, "ACOS": true, "EXP": true,
+	"POW": true, "POWER": true, "LN": true, "LOG": true, "LOG2": true, "LOG10": true, "DEGREES": true, "RADIANS": true}
+
+var numberIn = regexp.MustCompile(`-?\d+(?:\.\d+)?(?:e[-+]?\d+)?`)
+
+// nearlyAlike reports whether two texts are the same but for numbers, which differ by less than one in 10^13.
+func nearlyAlike(a, b Value) bool {
+	if a.Null || b.Null || numberIn.ReplaceAllString(a.Text, "#") != numberIn.ReplaceAllString(b.Text, "#") {
+		return false
+	}
+	x, y := numberIn.FindAllString(a.Text, -1), numberIn.FindAllString(b.Text, -1)
+	for i := range x {
+		f, err1 := strconv.ParseFloat(x[i], 64)
+		g, err2 := strconv.ParseFloat(y[i], 64)
+		if err1 != nil || err2 != nil || math.Abs(f-g) > 1e-13*math.Max(math.Abs(f), math.Abs(g)) {
+			return false
+		}
+	}
+	return true
 }
 
 func temporal(c Col) bool {

@@ -308,7 +308,8 @@ func (p *pair) try(st *Stmt) *Diff {
 	if p.twin != nil && (want.Err != nil || got.Err != nil) {
 		return nil // the condition itself is an error for some row
 	}
-	d := compare(want, got, how{ordered: st.ordered() && p.twin == nil, folded: st.Folded, warnings: !p.loose && !p.got.prepared, types: !p.loose})
+	d := compare(want, got, how{ordered: st.ordered() && p.twin == nil, folded: st.Folded, warnings: !p.loose && !p.got.prepared, types: !p.loose,
+		nearly: slices.ContainsFunc(st.Root.names(), func(name string) bool { return mathematical[name] })})
 	if d != nil && p.loose && d.Harm == Form {
 		d = nil
 	}

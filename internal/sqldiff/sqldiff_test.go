@@ -83,6 +83,9 @@ func TestCompare(t *testing.T) {
 		{"the same number", answerOf("1.50"), answerOf("1.5"), all, Form, ""},
 		{"floating point", typed(typeDouble, "0.1"), typed(typeDouble, "0.10000000000000001"), all, None, ""},
 		{"floating point, far", typed(typeDouble, "0.1"), typed(typeDouble, "0.1001"), all, Rows, ""},
+		{"the last digit of a text", answerOf("-0.9092974268256817"), answerOf("-0.9092974268256816"), how{nearly: true}, None, ""},
+		{"the last digit of any text", answerOf("-0.9092974268256817"), answerOf("-0.9092974268256816"), all, Rows, ""},
+		{"another digit", answerOf("x 0.909297426825"), answerOf("x 0.909297426824"), how{nearly: true}, Rows, ""},
 		{"times", typed(typeTime, "10:00:00"), typed(typeTime, "10:00:00.000000"), all, Form, ""},
 		{"other types", typed(typeLong, "1"), typed(typeDouble, "1"), all, ColumnType, "floating point not integer"},
 		{"widths of integers", typed(typeLong, "1"), typed(typeLongLong, "1"), all, None, ""},
@@ -167,8 +170,8 @@ func TestFingerprintsGroup(t *testing.T) {
 // The lists may only shrink: whoever mends a cause takes its entry out and lowers the number. It is raised only together with a new part of the
 // generator that finds more.
 const (
-	mostDiffers = 10
-	mostKnown   = 213
+	mostDiffers = 34
+	mostKnown   = 197
 )
 
 func TestListsOnlyShrink(t *testing.T) {

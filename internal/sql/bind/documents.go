@@ -48,3 +48,21 @@ func (b *binder) warnOfCondition(n expr.Node) {
 			"if this is not what you want, consider converting JSON to a SQL numeric type with JSON_VALUE RETURNING")
 	}
 }
+
+// warnOfDigest warns, as MySQL does when it resolves a call, of SHA2 with a constant length that no digest has.
+func (b *binder) warnOfDigest(name string, args []expr.Node) {
+	if name != "sha2" || len(args) != 2 || b.set.Env == nil {
+		return
+	}
+	l, ok := withoutOnce(args[1]).(*expr.Lit)
+	if !ok || l.V.IsNull() {
+		return
+	}
+	quiet := *b.set.Env
+	quiet.Warn = nil
+	switch n, _, err := expr.ToInt(&quiet, l.V); {
+	case err != nil:
+	case n != 0 && n != 224 && n != 256 && n != 384 && n != 512:
+		b.set.Env.Warning(1583, "Incorrect parameters in the call to native function 'sha2'")
+	}
+}

@@ -107,7 +107,24 @@ func (b *binder) row(es sqlparser.Exprs, s *scope) (expr.Node, error) {
 	if len(es) == 1 {
 		return out.Nodes[0], nil
 	}
-	return out, nil
+	return out, b.lookForNull(out)
+}
+
+// lookForNull evaluates the constants of a row that may be NULL up to the first that is: MySQL does so when it resolves the row, so that they warn
+// and fail even if nothing asks for them.
+func (b *binder) lookForNull(row *expr.Tuple) error {
+	if b.set.Env == nil {
+		return nil
+	}
+	for _, n := range row.Nodes {
+		if _, inner := n.(*expr.Tuple); inner || !expr.IsConst(n) || !b.nullable(n) {
+			continue
+		}
+		if v, err := n.Eval(b.set.Env); err != nil || v.IsNull() {
+			return err
+		}
+	}
+	return nil
 }
 
 // rowTakers are the calls whose arguments may be rows.
@@ -156,6 +173,7 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 		return nil, err
 	}
 	b.warnOfDocuments(name, args)
+	b.warnOfDigest(name, args)
 	return n, nil
 }
 
@@ -172,11 +190,14 @@ func (b *binder) callOf(name string, extra any, s *scope, args ...sqlparser.Expr
 	return b.call(name, extra, nodes...)
 }
 
-// knownNull is what IS NULL or IS NOT NULL of what cannot be NULL is: MySQL does not evaluate it then. Dates may be zero, which counts as NULL
-// there.
+// knownNull is what IS NULL of what cannot be NULL is: MySQL does not evaluate it then. Of IS NOT NULL it evaluates constants. Dates may be zero, which
+// counts as NULL there.
 func (b *binder) knownNull(n expr.Node) expr.Node {
 	c, ok := n.(*expr.Call)
 	if !ok || c.Name != "is null" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
+		return n
+	}
+	if c.Name == "is not null" && expr.IsConst(c.Args[0]) {
 		return n
 	}
 	return &expr.Lit{V: expr.Bool(c.Name == "is not null"), T: expr.TBool}
@@ -331,7 +352,9 @@ func (b *binder) caseExpr(e *sqlparser.CaseExpr, s *scope) (expr.Node, error) {
 // namedInErrors are the calls whose text stands in errors and warnings.
 var namedInErrors = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "mod": true, "div": true, "neg": true, "cast": true,
 	"exp": true, "pow": true, "power": true, "log": true, "tan": true, "cot": true, "degrees": true, "abs": true, "str_to_date": true, "sinh": true,
-	"sqrt": true, "ln": true, "log2": true, "log10": true, "radians": true, "round": true, "truncate": true, "ceil": true, "ceiling": true, "floor": true}
+	"sqrt": true, "ln": true, "log2": true, "log10": true, "radians": true, "round": true, "truncate": true, "ceil": true, "ceiling": true, "floor": true,
+	"date_add": true, "date_sub": true, "adddate": true, "subdate": true, "addtime": true, "subtime": true, "timestamp": true, "inet_ntoa": true,
+	"greatest": true, "least": true}
 
 // maxText is how long the text of an expression becomes: errors name no more of it.
 const maxText = 1000
@@ -381,6 +404,14 @@ func (b *binder) callText(name string, extra any, args []expr.Node) string {
 		out = "(" + texts[0] + " " + infix[name] + " " + texts[1] + ")"
 	case name == "neg":
 		out = "-(" + texts[0] + ")"
+	case intervals[name] != "" && len(args) == 2:
+		unit, ok := extra.(string)
+		if !ok {
+			unit = "day"
+		}
+		out = "(" + texts[0] + intervals[name] + texts[1] + " " + strings.ToLower(unit) + ")"
+	case typedLiterals[name] != "":
+		out = typedLiterals[name] + texts[0]
 	case name == "cast":
 		out = castText(texts[0], extra)
 	default:
@@ -391,6 +422,12 @@ func (b *binder) callText(name string, extra any, args []expr.Node) string {
 	}
 	return out
 }
+
+// typedLiterals are the words before the texts of literals of dates and times.
+var typedLiterals = map[string]string{"date literal": "DATE", "time literal": "TIME", "timestamp literal": "TIMESTAMP"}
+
+// intervals are the functions that add or subtract an interval, as the operator in their place.
+var intervals = map[string]string{"date_add": " + interval ", "date_sub": " - interval ", "adddate": " + interval ", "subdate": " - interval "}
 
 // infix are the operators that are written between their arguments.
 var infix = map[string]string{"+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "mod": "%", "div": "DIV", "=": "=", "<": "<", ">": ">", "<=": "<=",
@@ -409,8 +446,17 @@ func (b *binder) text(n expr.Node) string {
 		if err != nil {
 			return "?"
 		}
-		if n.T.IsString() {
+		switch {
+		case n.T.Kind() == expr.KindDate:
+			return "DATE'" + t + "'"
+		case n.T.Kind() == expr.KindDatetime:
+			return "TIMESTAMP'" + t + "'"
+		case n.T.Kind() == expr.KindTime:
+			return "TIME'" + t + "'"
+		case n.T.IsString():
 			return "'" + t + "'"
+		case strings.HasPrefix(t, "-"):
+			return "-(" + t[1:] + ")"
 		}
 		return t
 	case *expr.Call:

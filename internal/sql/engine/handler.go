@@ -138,6 +138,9 @@ func (h *handler) describe(sc *sql.Context, s *Session, query string) ([]*queryp
 	if fields, ok, err := h.prepareQuery(sc, s, query); ok {
 		return fields, err
 	}
+	if ok, err := h.prepareChange(sc, s, query); ok {
+		return nil, err
+	}
 	if own := ownAlone(query); own != nil {
 		if own.answer != nil {
 			return nil, nil // its columns are told with its rows

@@ -105,7 +105,7 @@ func regexpText(text string, n expr.Node) (expr.Node, error) {
 	return expr.Build("cast", text, expr.TText(-1, expr.DefaultCollation, expr.Implicit), n)
 }
 
-// regexpArguments refuses, as MySQL does, to match texts with binary strings. BINARY(n), BLOB and, for REGEXP_LIKE, BIT are none to it.
+// regexpArguments refuses, as MySQL does, to match texts with binary strings. BINARY(n), BLOB and, but for REGEXP_REPLACE, columns of BIT are none to it.
 func regexpArguments(name string, args []expr.Node) error {
 	if !strings.HasPrefix(name, "regexp_") || len(args) < 2 {
 		return nil
@@ -114,7 +114,7 @@ func regexpArguments(name string, args []expr.Node) error {
 	for i := 0; i < min(regexpTexts(name), len(args)); i++ {
 		set := ""
 		switch t := args[i].Type(); {
-		case t.Name == expr.Varbinary, t.Kind() == expr.KindBit && i == 0 && name != "regexp_like":
+		case t.Name == expr.Varbinary, t.Name == expr.BitType && i == 0 && name == "regexp_replace":
 			set = "binary"
 		case t.Kind() == expr.KindText:
 			set = sql.CollationID(t.Collation).Name()

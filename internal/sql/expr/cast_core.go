@@ -67,7 +67,10 @@ func resolveCast(c *Call) error {
 // castInt makes CAST AS SIGNED and UNSIGNED: the bits of a BIGINT stay, so CAST(-1 AS UNSIGNED) is 18446744073709551615.
 func castInt(unsigned bool) func(*Env, *Call, Value) (Value, error) {
 	return func(env *Env, _ *Call, v Value) (Value, error) {
-		n, _, err := ToInt(env, v.From(Calculated)) // it warns of every text
+		if v = v.From(Calculated); v.Kind() == KindText { // it warns of every text, and takes what the text says
+			v.x = nil
+		}
+		n, _, err := ToInt(env, v)
 		if v.Kind() == KindDecimal && !unsigned {
 			// a decimal beyond the signed range is cut there; only the target BIGINT UNSIGNED has room for it
 			i, over := number.ToInt64(v.RawDecimal())
@@ -75,6 +78,11 @@ func castInt(unsigned bool) func(*Env, *Call, Value) (Value, error) {
 				env.Warning(1292, "Truncated incorrect DECIMAL value: '%s'", number.Text(v.RawDecimal()))
 			}
 			n = i
+		}
+		if d := v.origin(); unsigned && d.kind == KindDecimal {
+			if _, over := number.ToUint64(d.RawDecimal()); over == number.Above {
+				n = -1 // 18446744073709551615
+			}
 		}
 		if unsigned && v.Kind() == KindText && n < 0 && strings.Contains(v.RawText(), "-") {
 			env.Warning(1105, "Cast to unsigned converted negative integer to it's positive complement")

@@ -45,6 +45,9 @@ func ToFloat(env *Env, v Value) (float64, error) {
 	case KindDecimal:
 		return number.ToFloat64(v.RawDecimal()), nil
 	case KindText, KindBytes:
+		if v.x != nil {
+			return ToFloat(env, v.origin())
+		}
 		if v.source() == Silent {
 			f, _ := number.ParseDouble(v.s)
 			return f, nil
@@ -74,6 +77,9 @@ func ToDecimal(env *Env, v Value) (*apd.Decimal, error) {
 	case KindFloat:
 		return floatToDecimal(env, v.RawFloat()), nil
 	case KindText, KindBytes:
+		if v.x != nil {
+			return ToDecimal(env, v.origin())
+		}
 		return textToDecimal(env, v.s, v.source()), nil
 	case KindDate, KindDatetime, KindTime:
 		return temporalToDecimal(v), nil
@@ -99,6 +105,9 @@ func ToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 		n, unsigned = decimalToInt(env, v.RawDecimal())
 		return n, unsigned, nil
 	case KindText, KindBytes:
+		if v.x != nil {
+			return ToInt(env, v.origin())
+		}
 		if v.source() == Silent {
 			i, _ := number.ParseInteger(v.s)
 			return int64(i.Bits), i.Unsigned, nil

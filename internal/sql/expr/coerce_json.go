@@ -5,6 +5,7 @@ import (
 
 	"github.com/longitude-db/longitude/internal/sql/document"
 	"github.com/longitude-db/longitude/internal/sql/number"
+	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
 // What a JSON document is as a number, text or time, and which document a value is.
@@ -111,21 +112,22 @@ func temporalOf(d *document.Doc) Value {
 	return Packed(kinds[d.Kind()], int64(d.Bits()), fsp)
 }
 
-// jsonTemporal is what a document is where a date or time is wanted: a date, a time, a text. ok is false for all others, which give NULL
-// and a warning.
-func jsonTemporal(env *Env, v Value, as string) (out Value, ok bool, err error) {
+// jsonTemporal is what a document is where a date or time is wanted: a date, a time, a text that is one. All others are no value, with a warning.
+func jsonTemporal(env *Env, v Value, as string, read func(Value) (temporal.Reading, error)) (temporal.Reading, error) {
 	d, err := v.Document()
 	if err != nil {
-		return Null, false, err
+		return temporal.Reading{}, err
 	}
 	switch d.Kind() {
 	case document.Date, document.Datetime, document.Time:
-		return temporalOf(d), true, nil
+		return read(temporalOf(d))
 	case document.String:
-		return Text(d.Str()), true, nil
+		if r, err := read(Text(d.Str())); err != nil || r.OK() && r.Faults == 0 {
+			return r, err
+		}
 	}
 	warnJSON(env, as)
-	return Null, false, nil
+	return temporal.Reading{Faults: temporal.Truncated}, nil
 }
 
 func compareJSON(env *Env, a, b Value) (int, bool, error) {

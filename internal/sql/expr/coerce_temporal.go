@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,19 +64,31 @@ func packedTime(t temporal.Duration, fsp int) Value { return Packed(KindTime, in
 // dateOf reads a value, not NULL, as a date or datetime. A TIME is one of the current date. If it has none that mode allows, the
 // reading is not OK, and there was a warning. Texts, and only those, heed NO_ZERO_DATE in whatever they are read for.
 func dateOf(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
-	if v.kind == KindJSON {
-		w, ok, err := jsonTemporal(env, v, "DATETIME")
-		if err != nil || !ok {
-			return temporal.Reading{Faults: temporal.Truncated}, err
-		}
-		v = w
-	}
+	return dateFor(env, v, mode, "datetime")
+}
+
+// dayOf is dateOf for functions that want a DATE: warnings say so.
+func dayOf(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
+	return dateFor(env, v, mode, "date")
+}
+
+// dateFor is dateOf where wanted is "date" or "datetime".
+func dateFor(env *Env, v Value, mode temporal.Mode, wanted string) (temporal.Reading, error) {
+	v = v.origin()
 	mode |= env.readMode()
+	if v.kind == KindJSON {
+		as := "DATETIME/TIMESTAMP"
+		if wanted == "date" {
+			as = "DATE"
+		}
+		return jsonTemporal(env, v, as, func(w Value) (temporal.Reading, error) { return readDate(env, w, mode) })
+	}
 	if (v.kind == KindText || v.kind == KindBytes) && env.Mode&NoZeroDate != 0 {
 		mode |= temporal.NoZeroDate
 	}
 	r, err := readDate(env, v, mode)
 	if err != nil || r.OK() && r.Faults == 0 {
+		warnDelimiter(env, v, r)
 		return r, err
 	}
 	switch v.kind {
@@ -86,11 +99,39 @@ func dateOf(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
 	if err != nil {
 		return r, err
 	}
-	return r, warnDate(env, s, r)
+	if v.kind == KindDecimal && wanted == "date" {
+		if _, _, ok := secondsOf(env, v); !ok {
+			warnBeyond(env, v)
+		}
+	}
+	if v.kind == KindInt || v.kind == KindUint {
+		wanted = "datetime"
+	}
+	return r, warnDate(env, s, r, wanted)
+}
+
+// warnDelimiter is warning 4095 or 4096 of a text with a delimiter that is deprecated.
+func warnDelimiter(env *Env, v Value, r temporal.Reading) {
+	d := r.Deprecated
+	switch {
+	case d.Char == 0:
+	case d.Prefer == 0:
+		env.note(4096, "Delimiter '%c' in position %d in datetime value '%s' at row 1 is superfluous and is deprecated. Please remove.", d.Char, d.At, clip(v.s))
+	default:
+		env.note(4095, "Delimiter '%c' in position %d in datetime value '%s' at row 1 is deprecated. Prefer the standard '%c'.", d.Char, d.At, clip(v.s), d.Prefer)
+	}
+}
+
+// warnBeyond is the warning of a number that is no BIGINT where the seconds of a time are wanted.
+func warnBeyond(env *Env, v Value) {
+	if d, err := ToDecimal(env, v); err == nil {
+		env.Warning(1292, "Truncated incorrect DECIMAL value: '%s'", number.Text(d))
+	}
 }
 
 // readDate is dateOf without warnings.
 func readDate(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
+	v = v.origin()
 	switch v.kind {
 	case KindDate, KindDatetime:
 		r := temporal.Reading{Kind: temporal.KindDateTime, DateTime: temporal.DateTime(v.n), FSP: v.Fsp()}
@@ -124,8 +165,10 @@ func readDate(env *Env, v Value, mode temporal.Mode) (temporal.Reading, error) {
 }
 
 // warnDate warns of a text or a number that is no date, or of which a part was not used.
-func warnDate(env *Env, s string, r temporal.Reading) error {
+func warnDate(env *Env, s string, r temporal.Reading, wanted string) error {
 	switch {
+	case !r.OK() && wanted == "date" && r.Faults != temporal.ZeroDate:
+		return env.StrictOrWarn(1292, "22007", "Truncated incorrect date value: '%s'", clip(s))
 	case !r.OK():
 		return env.StrictOrWarn(1292, "22007", "Incorrect datetime value: '%s'", clip(s))
 	case r.Kind == temporal.KindDate:
@@ -207,26 +250,78 @@ func splitDecimal(d *apd.Decimal) (whole int64, nanos int32, ok bool) {
 // timeOf reads a value, not NULL, as a TIME: the Duration of the reading. A text of date and time gives KindDateTime and the
 // time of day, other dates KindTime. If it is none, the reading is not OK, and there was a warning.
 func timeOf(env *Env, v Value) (temporal.Reading, error) {
+	v = v.origin()
 	if v.kind == KindJSON {
-		w, ok, err := jsonTemporal(env, v, "TIME")
-		if err != nil || !ok {
-			return temporal.Reading{Faults: temporal.Truncated}, err
-		}
-		v = w
+		return jsonTemporal(env, v, "TIME", func(w Value) (temporal.Reading, error) { return readTime(env, w) })
 	}
 	r, err := readTime(env, v)
 	if err != nil || r.OK() && r.Faults == 0 {
+		warnDelimiter(env, v, r)
 		return r, err
 	}
 	s, err := ToText(env, v)
 	if err != nil {
 		return r, err
 	}
-	return r, warnTime(env, s)
+	if err := warnTime(env, s); err != nil {
+		return r, err
+	}
+	warnDelimiter(env, v, r)
+	return r, nil
+}
+
+// momentOf reads a value, not NULL, as whichever of a date, a datetime (KindDate and KindDateTime) or a time it looks like: what ADDTIME, TIMEDIFF and
+// TIME_FORMAT take. A text is a time if all of it is one and it is no date, or only one with delimiters that are deprecated ('10:11:12'); then a date, if
+// it begins with one; then a time, if it begins with that. A number below 10000000 is a time. JSON, BIT and literals of bytes are their texts.
+func momentOf(env *Env, v Value) (temporal.Reading, error) {
+	v = v.origin()
+	switch v.kind {
+	case KindDate, KindDatetime:
+		r := temporal.Reading{Kind: temporal.KindDateTime, DateTime: temporal.DateTime(v.n), FSP: v.Fsp()}
+		return r, nil
+	case KindTime:
+		return readTime(env, v)
+	case KindInt, KindUint, KindFloat, KindDecimal:
+		v = plainYear(v)
+		if smallNumber(env, v) {
+			return timeOf(env, v)
+		}
+		if v.kind == KindDecimal || v.kind == KindFloat {
+			n, _, ok := secondsOf(env, v)
+			if ok {
+				r := temporal.FromNumber(n, 0, anyDate|env.readMode())
+				if r.Kind == temporal.KindDate { // a fraction is cut
+					return dayOf(env, v, anyDate)
+				}
+			}
+		}
+		return dateOf(env, v, anyDate)
+	}
+	s, err := ToText(env, v)
+	if err != nil {
+		return temporal.Reading{}, err
+	}
+	mode := env.readMode()
+	date := temporal.ParseDateTime(s, anyDate|temporal.InvalidDates|mode).ToZone(env.zone())
+	if date.OK() && date.Deprecated.Char == 0 {
+		return date, nil
+	}
+	clock := temporal.ParseTime(s, mode)
+	switch {
+	case clock.Kind == temporal.KindTime && clock.Faults == 0 && clock.Deprecated.Char == 0:
+		return clock, nil
+	case date.OK():
+		warnDelimiter(env, Text(s), date)
+		return date, nil
+	case clock.Kind == temporal.KindTime:
+		return clock, warnTime(env, s)
+	}
+	return date, warnDate(env, s, date, "datetime")
 }
 
 // readTime is timeOf without warnings.
 func readTime(env *Env, v Value) (temporal.Reading, error) {
+	v = v.origin()
 	switch v.kind {
 	case KindTime:
 		return temporal.Reading{Kind: temporal.KindTime, Duration: temporal.Duration(v.n), FSP: v.Fsp()}, nil
@@ -375,7 +470,7 @@ func (c *temporalConstant) Eval(env *Env) (Value, error) {
 		return Null, Errorf(1525, "HY000", "Incorrect %s value: '%s'", c.name, clip(v.s))
 	}
 	if r.Faults != 0 {
-		if err := warnDate(env, v.s, r); err != nil {
+		if err := warnDate(env, v.s, r, "datetime"); err != nil {
 			return Null, err
 		}
 	}
@@ -443,15 +538,26 @@ func ConstantDates(env *Env, name string, args ...Node) error {
 			if e, is := err.(*Error); is && e.Code == 1525 {
 				return err
 			}
+			if v, err := c.Node.Eval(&quiet); err == nil && (v.kind == KindText || v.kind == KindBytes) {
+				if r := temporal.ParseDateTime(v.s, env.storeMode()); r.OK() && r.Faults == 0 {
+					warnDelimiter(env, v, r)
+				}
+			}
 		}
 	}
 	return nil
 }
 
-// isLeaf reports whether the host evaluates an expression: columns, mostly.
+// Subquery is implemented by expressions of the host that are queries: constants beside them are not taken for values of a column.
+type Subquery interface {
+	Node
+	IsSubquery()
+}
+
+// isLeaf reports whether an expression is a column, or something like it that the host evaluates.
 func isLeaf(n Node) bool {
 	switch n.(type) {
-	case *Lit, *Call, *Tuple, *temporalConstant:
+	case *Lit, *Call, *Tuple, *temporalConstant, Subquery:
 		return false
 	}
 	return true
@@ -494,14 +600,49 @@ func temporalNumbers(nodes ...Node) []Node {
 	for i, n := range nodes {
 		out[i] = n
 		l, ok := n.(*Lit)
-		if !ok || l.V.Kind() != KindInt && l.V.Kind() != KindUint {
+		if !ok || !l.T.IsNumber() || isBitLiteral(l) || l.V.IsNull() {
 			continue
 		}
-		if r := temporal.FromNumber(l.V.RawInt(), 0, temporal.ZeroParts); r.OK() && r.Faults == 0 && r.DateTime.IsReal() {
-			out[i] = &Lit{V: packedDatetime(r.DateTime, 0), T: TDatetime(0)}
+		whole, nanos, fits := secondsOf(&Env{}, l.V)
+		if r := temporal.FromNumber(whole, nanos, temporal.ZeroParts); fits && r.OK() && r.DateTime.IsReal() {
+			out[i] = &Lit{V: packedDatetime(r.DateTime, r.FSP), T: TDatetime(r.FSP)}
 		}
 	}
 	return out
+}
+
+// storedConstants are constants beside a column as MySQL compares them: as what the column would store. It concerns columns of type YEAR (see yearConstants)
+// and TIME: of a date beside a TIME column only the time of day counts, so that at < DATE'2024-02-29' means at < '00:00:00'.
+func storedConstants(operation string, nodes ...Node) []Node {
+	nodes = yearConstants(operation, nodes...)
+	if len(nodes) != 2 || !comparing[operation] {
+		return nodes
+	}
+	for i, n := range nodes {
+		other := nodes[1-i]
+		if isLeaf(n) && n.Type().Kind() == KindTime && other.Type().HasDate() && IsConst(other) {
+			out := slices.Clone(nodes)
+			out[1-i] = &Call{Name: "time of day", Args: []Node{other}, T: TTime(other.Type().Scale), Fn: timeOfDay}
+			return out
+		}
+	}
+	return nodes
+}
+
+// comparing are the operations of two operands that compare them.
+var comparing = map[string]bool{"=": true, "<=>": true, "<>": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true}
+
+// timeOfDay is the time of a date or datetime.
+func timeOfDay(env *Env, c *Call) (Value, error) {
+	v, err := c.Args[0].Eval(env)
+	if err != nil || v.IsNull() {
+		return Null, err
+	}
+	n, ok, err := ToTime(env, v)
+	if err != nil || !ok {
+		return Null, err
+	}
+	return Packed(KindTime, n, c.T.Scale), nil
 }
 
 // yearConstants replaces, beside a YEAR column, constants of one or two digits by the year that such a number is when it is stored: y < 5 means

@@ -18,6 +18,7 @@ const (
 	asDatetime
 	asTime
 	asJSON
+	asBits // as integers of 64 bits, whatever their signs: where MySQL looks for one of several values
 )
 
 // compareFn compares two values that are not NULL. unknown: the comparison gives NULL, because one of them cannot be brought
@@ -94,6 +95,8 @@ func compareAs(operation string, nodes ...Node) (comparison, error) {
 		return comparison{class: asTime}, nil
 	case float:
 		return comparison{class: asFloat}, nil
+	case number && text && (date || clock): // in BETWEEN
+		return comparison{class: asFloat}, nil
 	case number && (date || clock):
 		// 20240229 = DATE'2024-02-29': as numbers; exact, because a double would round a datetime with microseconds
 		return comparison{class: asDecimal}, nil
@@ -133,7 +136,7 @@ func compareAs(operation string, nodes ...Node) (comparison, error) {
 // wholeConstants reports whether all texts among the expressions are literals that are whole numbers.
 func wholeConstants(nodes []Node) bool {
 	for _, n := range nodes {
-		if !n.Type().IsString() {
+		if k := n.Type().Kind(); k != KindJSON && !n.Type().IsString() {
 			continue
 		}
 		l, ok := n.(*Lit)
@@ -178,6 +181,8 @@ func (c comparison) fn() compareFn {
 		}
 	case asInt:
 		return compareInts
+	case asBits:
+		return compareBits
 	case asDecimal:
 		return func(env *Env, a, b Value) (int, bool, error) {
 			x, err := ToDecimal(env, a)
@@ -261,4 +266,14 @@ func compareInts(env *Env, a, b Value) (int, bool, error) {
 		return -1, false, nil
 	}
 	return order(x, y), false, nil
+}
+
+// compareBits compares integers by their bits: 18446744073709551615 and -1 are equal.
+func compareBits(env *Env, a, b Value) (int, bool, error) {
+	x, _, err := ToInt(env, a)
+	if err != nil {
+		return 0, false, err
+	}
+	y, _, err := ToInt(env, b)
+	return order(x, y), false, err
 }

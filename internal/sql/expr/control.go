@@ -118,12 +118,9 @@ func Union(operation string, ts ...Type) (Type, error) {
 
 // mixOfAll makes err, that the texts among expressions have no collation together, name all of the expressions.
 func mixOfAll(operation string, ts []Type, err error) error {
-	const latin1 = 8 // the collation that MySQL says numbers have
 	mixed := &collation.IllegalMixError{Operation: operation}
 	for _, t := range ts {
-		if t = asTextType(t); t.Coerc == Numeric {
-			t.Collation = latin1
-		}
+		t = asTextType(t)
 		order, unknown := collation.ByID(t.Collation)
 		if unknown != nil {
 			return err
@@ -278,9 +275,16 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 	}
 }
 
-// convertBranch is convertTo for IF and CASE, which keep the digits that a decimal has: IF(1, 1, 1.5) is 1, where COALESCE(1, 1.5) is 1.0.
+// convertBranch is convertTo for IF and CASE, which keep the digits that a decimal has: IF(1, 1, 1.5) is 1, where COALESCE(1, 1.5) is 1.0. A text keeps
+// the value that it was made of: IF(1, DATE'2024-02-29', 1) + 1 is 20240230.
 func convertBranch(t Type) func(*Env, Value) (Value, error) {
 	conv := convertTo(t)
+	if t.Kind() == KindText || t.Kind() == KindBytes {
+		return func(env *Env, v Value) (Value, error) {
+			w, err := conv(env, v)
+			return w.madeOf(v), err
+		}
+	}
 	if t.Kind() != KindDecimal {
 		return conv
 	}
@@ -465,6 +469,8 @@ func resolveAs(c *Call) error {
 		switch {
 		case err != nil:
 			return Null, err
+		case v.kind == KindText, v.kind == KindBytes && c.T.Name != Binary:
+			v.x = nil // a stored text is no longer a number in another form
 		case v.kind == KindDecimal:
 			if d := v.RawDecimal(); v.scale > 0 || int(d.Exponent) != -c.T.Scale {
 				return Decimal(rescale(d, c.T.Scale)), nil

@@ -87,6 +87,14 @@ func numericType(n Node) Type {
 	return n.Type()
 }
 
+// unaryType is numericType for functions of one number, to which a hexadecimal or bit literal is a DOUBLE.
+func unaryType(n Node) Type {
+	if isBitLiteral(n) {
+		return TFloat
+	}
+	return n.Type()
+}
+
 func specOf(t Type) number.Spec {
 	p, s := t.Digits()
 	return number.Spec{Precision: p, Scale: s}
@@ -122,7 +130,7 @@ func resolveArith(op operator) func(*Call) error {
 			c.Fn = strict2(func(env *Env, c *Call, x, y Value) (Value, error) { return decimalArith(env, c, op, x, y, increment) })
 		default:
 			c.T = TFloat
-			c.Fn = strict2(func(env *Env, c *Call, x, y Value) (Value, error) { return floatArith(env, c, op, x, y) })
+			c.Fn = bothFloats(func(env *Env, c *Call, x, y float64) (Value, error) { return floatArith(env, c, op, x, y) })
 		}
 		return nil
 	}
@@ -246,15 +254,32 @@ func wholeSeconds(v Value, d *apd.Decimal) *apd.Decimal {
 	return d
 }
 
-func floatArith(env *Env, c *Call, op operator, x, y Value) (Value, error) {
-	a, err := ToFloat(env, x)
-	if err != nil {
-		return Null, err
+// bothFloats evaluates a function of two doubles. Both arguments are made numbers, and warn, also if one is NULL, which gives NULL.
+func bothFloats(fn func(env *Env, c *Call, x, y float64) (Value, error)) func(*Env, *Call) (Value, error) {
+	return func(env *Env, c *Call) (Value, error) {
+		x, known, err := c.floatArg(env, 0)
+		if err != nil {
+			return Null, err
+		}
+		y, both, err := c.floatArg(env, 1)
+		if err != nil || !known || !both {
+			return Null, err
+		}
+		return fn(env, c, x, y)
 	}
-	b, err := ToFloat(env, y)
-	if err != nil {
-		return Null, err
+}
+
+// floatArg is the ith argument as a DOUBLE; known is false if it is NULL.
+func (c *Call) floatArg(env *Env, i int) (f float64, known bool, err error) {
+	v, err := c.Args[i].Eval(env)
+	if err != nil || v.IsNull() {
+		return 0, false, err
 	}
+	f, err = ToFloat(env, v)
+	return f, true, err
+}
+
+func floatArith(env *Env, c *Call, op operator, a, b float64) (Value, error) {
 	switch op {
 	case opAdd:
 		a += b
@@ -348,7 +373,7 @@ func resolveIntegerDivision(c *Call) error {
 
 // resolveNeg makes unary minus. The negative of a constant that no BIGINT holds is a DECIMAL.
 func resolveNeg(c *Call) error {
-	t := numericType(c.Args[0])
+	t := unaryType(c.Args[0])
 	switch how := arithmeticOf(t); {
 	case how == withInt && !negatedConstantIsWide(c.Args[0]):
 		c.T = wideInt(false, specOf(t).Precision)

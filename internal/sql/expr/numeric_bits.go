@@ -17,6 +17,23 @@ func init() {
 	)
 }
 
+// ofBits evaluates a function of two numbers of 64 bits. The first is made a number, and warns, before the second is evaluated.
+func ofBits(op func(a, b uint64) uint64) func(*Env, *Call) (Value, error) {
+	return func(env *Env, c *Call) (Value, error) {
+		var n [2]uint64
+		for i := range n {
+			v, err := c.Arg(env, i)
+			if err != nil || v.IsNull() {
+				return Null, err
+			}
+			if n[i], err = bitsOf(env, v); err != nil {
+				return Null, err
+			}
+		}
+		return Uint(op(n[0], n[1])), nil
+	}
+}
+
 // isBitLiteral reports whether an expression is x'41' or b'01' as it was written.
 func isBitLiteral(n Node) bool {
 	l, ok := n.(*Lit)
@@ -48,14 +65,7 @@ func resolveBits(op func(a, b uint64) uint64) func(*Call) error {
 	return func(c *Call) error {
 		if !onBytes(c.Args...) {
 			c.T = TUint
-			c.Fn = strict2(func(env *Env, _ *Call, x, y Value) (Value, error) {
-				a, err := bitsOf(env, x)
-				if err != nil {
-					return Null, err
-				}
-				b, err := bitsOf(env, y)
-				return Uint(op(a, b)), err
-			})
+			c.Fn = ofBits(op)
 			return nil
 		}
 		c.T = TBytes(max(c.ArgType(0).Length, c.ArgType(1).Length))
@@ -105,16 +115,11 @@ func resolveShift(left bool) func(*Call) error {
 			return nil
 		}
 		c.T = TUint
-		c.Fn = strict2(func(env *Env, _ *Call, x, y Value) (Value, error) {
-			n, err := bitsOf(env, x)
-			if err != nil {
-				return Null, err
-			}
-			by, err := bitsOf(env, y)
+		c.Fn = ofBits(func(n, by uint64) uint64 {
 			if left {
-				return Uint(n << min(by, 64)), err
+				return n << min(by, 64)
 			}
-			return Uint(n >> min(by, 64)), err
+			return n >> min(by, 64)
 		})
 		return nil
 	}

@@ -26,8 +26,8 @@ func init() {
 		&Func{Name: "log", Min: 1, Max: 2, Resolve: resolveLog(math.Log)},
 		&Func{Name: "log2", Min: 1, Max: 1, Resolve: resolveLog(math.Log2)},
 		&Func{Name: "log10", Min: 1, Max: 1, Resolve: resolveLog(math.Log10)},
-		&Func{Name: "pow", Min: 2, Max: 2, Resolve: resolveFloat2(math.Pow)},
-		&Func{Name: "power", Min: 2, Max: 2, Resolve: resolveFloat2(math.Pow)},
+		&Func{Name: "pow", Min: 2, Max: 2, Resolve: resolvePower},
+		&Func{Name: "power", Min: 2, Max: 2, Resolve: resolvePower},
 		&Func{Name: "atan2", Min: 1, Max: 2, Resolve: resolveAtan},
 		&Func{Name: "atan", Min: 1, Max: 2, Resolve: resolveAtan},
 		&Func{Name: "pi", Resolve: resolvePi},
@@ -50,51 +50,53 @@ func resolveFloat(f func(float64) float64, undefined func(float64) bool) func(*C
 	}
 }
 
-func resolveFloat2(f func(x, y float64) float64) func(*Call) error {
-	return func(c *Call) error {
-		c.T = TFloat
-		c.Fn = strict2(func(env *Env, c *Call, v, w Value) (Value, error) {
-			x, err := ToFloat(env, v)
-			if err != nil {
-				return Null, err
-			}
-			y, err := ToFloat(env, w)
-			if err != nil {
-				return Null, err
-			}
-			return finite(c, f(x, y))
-		})
-		return nil
-	}
+// resolvePower makes POW.
+func resolvePower(c *Call) error {
+	c.T = TFloat
+	c.Fn = bothFloats(func(_ *Env, c *Call, x, y float64) (Value, error) { return finite(c, math.Pow(x, y)) })
+	return nil
 }
 
 func resolveAtan(c *Call) error {
-	if len(c.Args) == 2 {
-		return resolveFloat2(math.Atan2)(c)
+	if len(c.Args) == 1 {
+		return resolveFloat(math.Atan, nil)(c)
 	}
-	return resolveFloat(math.Atan, nil)(c)
+	c.T = TFloat
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		y, known, err := c.floatArg(env, 0)
+		if err != nil || !known {
+			return Null, err
+		}
+		x, known, err := c.floatArg(env, 1)
+		if err != nil || !known {
+			return Null, err
+		}
+		return finite(c, math.Atan2(y, x))
+	}
+	return nil
 }
 
 // resolveLog makes the logarithms. LOG(b, x) is that of x to the base b. Of what has none they give NULL, with warning 3020.
 func resolveLog(f func(float64) float64) func(*Call) error {
 	return func(c *Call) error {
 		c.T = TFloat
-		c.Fn = strict(func(env *Env, c *Call, args []Value) (Value, error) {
+		c.Fn = func(env *Env, c *Call) (Value, error) {
 			var x [2]float64
-			for i, v := range args {
+			for i := range c.Args {
+				var known bool
 				var err error
-				if x[i], err = ToFloat(env, v); err != nil {
+				if x[i], known, err = c.floatArg(env, i); err != nil || !known {
 					return Null, err
 				}
 				if x[i] <= 0 || i == 1 && x[0] == 1 {
 					return Null, env.StrictOrWarn(3020, "2201E", "Invalid argument for logarithm")
 				}
 			}
-			if len(args) == 2 {
+			if len(c.Args) == 2 {
 				return finite(c, math.Log(x[1])/math.Log(x[0]))
 			}
 			return finite(c, f(x[0]))
-		})
+		}
 		return nil
 	}
 }

@@ -24,7 +24,7 @@ func init() {
 }
 
 func resolveAbs(c *Call) error {
-	t := numericType(c.Args[0])
+	t := unaryType(c.Args[0])
 	switch arithmeticOf(t) {
 	case withInt:
 		unsigned := isUnsigned(t)
@@ -67,7 +67,7 @@ const bigintDigits = 18
 // resolveWhole makes CEIL and FLOOR. A decimal becomes a BIGINT if that surely holds it.
 func resolveWhole(up bool) func(*Call) error {
 	return func(c *Call) error {
-		t := numericType(c.Args[0])
+		t := unaryType(c.Args[0])
 		s := specOf(t)
 		switch how := arithmeticOf(t); {
 		case how == withInt:
@@ -122,7 +122,7 @@ func resolveWhole(up bool) func(*Call) error {
 // resolveRound makes ROUND and TRUNCATE. A constant number of places is part of the result's type.
 func resolveRound(truncate bool) func(*Call) error {
 	return func(c *Call) error {
-		t := numericType(c.Args[0])
+		t := unaryType(c.Args[0])
 		places, constant := int64(0), true
 		if len(c.Args) == 2 {
 			places, constant = constantPlaces(c.Args[1])
@@ -272,20 +272,31 @@ func resolveConv(c *Call) error {
 		if err != nil {
 			return Null, err
 		}
-		s := ""
-		if args[0].Kind() == KindBit && args[0].RawText() == "" {
-			return Null, nil
-		}
-		if args[0].Kind() == KindBit { // its number, not its bytes
-			s, from = number.Text(number.FromUint64(args[0].RawUint())), 10
-		} else if s, err = ToText(env, args[0]); err != nil {
-			return Null, err
-		}
-		out, ok := number.Conv(s, from, to)
-		if !ok {
-			return Null, nil
-		}
-		return Text(out), nil
+		return convert(env, args[0], from, to)
 	})
 	return nil
+}
+
+// convert is CONV(v, from, to): v not NULL.
+func convert(env *Env, v Value, from, to int64) (Value, error) {
+	var s string
+	var err error
+	switch {
+	case v.kind == KindBit && v.s == "":
+		return Null, nil
+	case v.kind == KindBit: // its number, not its bytes
+		s, from = number.Text(number.FromUint64(v.n)), 10
+	default:
+		if s, err = ToText(env, v); err != nil {
+			return Null, err
+		}
+	}
+	out, clean, ok := number.Conv(s, from, to)
+	if !ok {
+		return Null, nil
+	}
+	if !clean {
+		env.Warning(1292, "Truncated incorrect DECIMAL value: '%s'", s)
+	}
+	return Text(out), nil
 }

@@ -27,7 +27,7 @@ func resolveExtreme(want int) func(*Call) error {
 			return nil
 		}
 		if beside, t := datesBeside(c.Args); beside {
-			c.Fn = strict(extremeDate(want, t))
+			c.Fn = extremeDate(want, t)
 			return nil
 		}
 		conv := convertTo(c.T)
@@ -44,7 +44,7 @@ func resolveExtreme(want int) func(*Call) error {
 		}
 		cmp := how.fn()
 		last := want > 0 && how.class == asText
-		c.Fn = strict(func(env *Env, _ *Call, args []Value) (Value, error) {
+		c.Fn = strict(func(env *Env, c *Call, args []Value) (Value, error) {
 			var best, shown Value
 			for i, v := range args {
 				w, err := conv(env, v)
@@ -65,6 +65,9 @@ func resolveExtreme(want int) func(*Call) error {
 				case o == want, o == 0 && last: // of equal texts GREATEST gives the last
 					best, shown = v, w
 				}
+			}
+			if shown.kind == KindFloat {
+				return calculated(c, shown.RawFloat()), nil
 			}
 			return shown.From(Silent), nil
 		})
@@ -93,41 +96,71 @@ func datesBeside(nodes []Node) (beside bool, t Type) {
 }
 
 // extremeDate is GREATEST and LEAST of dates beside texts and numbers, which are read as dates: the text of a DATE, or of a DATETIME. What is no
-// date counts as later than all DATEs and as earlier than all DATETIMEs, and is given as it is.
-func extremeDate(want int, t Type) func(*Env, *Call, []Value) (Value, error) {
-	return func(env *Env, _ *Call, args []Value) (Value, error) {
+// date counts as later than all DATEs, and is shown as MySQL shows it, and as the zero date among DATETIMEs:
+// of those LEAST shows the number, or for a text the first that is a date.
+func extremeDate(want int, t Type) func(*Env, *Call) (Value, error) {
+	return func(env *Env, c *Call) (Value, error) {
 		var best temporal.DateTime
-		var shown string
-		for i, v := range args {
-			d, ok := smallDate(env, v)
-			if ok = ok && t.Kind() == KindDate; !ok {
-				r, err := dateOf(env, v, anyDate)
-				if err != nil {
-					return Null, err
-				}
-				if d, ok = r.DateTime, r.OK(); !ok && t.Kind() == KindDate {
-					d = math.MaxInt64
-				}
+		var shown, first Value
+		scale := 0
+		for i, n := range c.Args {
+			v, err := n.Eval(env)
+			if err != nil || v.IsNull() {
+				return Null, err
+			}
+			d, ok, err := amongDates(env, v, t)
+			if err != nil {
+				return Null, err
+			}
+			scale = max(scale, timeDigits(n, false))
+			if ok && first.IsNull() && t.Kind() == KindDatetime {
+				first = Text(string(temporal.AppendDateTime(nil, d, n.Type().Scale))).madeOf(packedDatetime(0, 0))
 			}
 			if i > 0 && order(int64(d), int64(best)) != want {
 				continue
 			}
-			best = d
-			switch {
-			case !ok:
+			switch best = d; {
+			case !ok && t.Kind() == KindDate:
+				shown = Text("16383-15-31").madeOf(Int(163831531))
+			case !ok && n.Type().IsNumber():
 				s, err := ToText(env, v)
 				if err != nil {
 					return Null, err
 				}
-				shown = s
+				shown = Text(s).madeOf(packedDatetime(0, 0))
+			case !ok:
+				shown = Null
 			case t.Kind() == KindDate:
-				shown = string(temporal.AppendDate(nil, d))
+				shown = Text(string(temporal.AppendDate(nil, d))).madeOf(packedDate(d))
 			default:
-				shown = string(temporal.AppendDateTime(nil, d, t.Scale))
+				shown = packedDatetime(d, 0)
 			}
 		}
-		return Text(shown), nil
+		switch {
+		case shown.IsNull():
+			return first, nil
+		case shown.kind == KindDatetime:
+			d := temporal.DateTime(shown.n)
+			return Text(string(temporal.AppendDateTime(nil, d, scale))).madeOf(packedDatetime(d, scale)), nil
+		}
+		return shown, nil
 	}
+}
+
+// amongDates reads a value as a date among DATEs or DATETIMEs (t).
+func amongDates(env *Env, v Value, t Type) (d temporal.DateTime, ok bool, err error) {
+	if t.Kind() != KindDate {
+		r, err := dateOf(env, v, anyDate)
+		return r.DateTime, r.OK(), err
+	}
+	if d, ok := smallDate(env, v); ok {
+		return d, true, nil
+	}
+	r, err := dayOf(env, v, anyDate)
+	if !r.OK() {
+		return math.MaxInt64, false, err
+	}
+	return r.DateTime, true, err
 }
 
 // resolveInterval makes INTERVAL(n, a, b, …): how many of the ascending bounds are not above n; -1 if n is NULL. NULL bounds count as

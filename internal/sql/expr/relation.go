@@ -53,6 +53,7 @@ func (t three) not() three {
 // equality compares two expressions, which may be rows, for being equal.
 type equality struct {
 	left, right []Node
+	all         bool // the right side is evaluated also if the left one is NULL
 	how         []comparison
 	cmp         []compareFn // those of how
 }
@@ -91,9 +92,33 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 		}
 		c = asLeft(operation, c, pair[0].Type(), pair[1].Type())
 		pair = operands(c.class, temporalConstants(operation, c.class, pair...)...)
-		e.left, e.right, e.cmp, e.how = append(e.left, pair[0]), append(e.right, pair[1]), append(e.cmp, c.fn()), append(e.how, c)
+		if asTexts[operation] && (c.class == asDatetime || c.class == asTime) {
+			pair = documentsAsTexts(pair...)
+		}
+		cmp := c.fn()
+		if c.class == asTime && (operation == "case" || operation == listed) {
+			cmp = realTimes(c)
+		}
+		if c.class == asDatetime && operation != "case" && operation != listed && operation != rowsIn && (isBranch(pair[0]) || isBranch(pair[1])) {
+			cmp = knownDates(isBranch(pair[0]), isBranch(pair[1]))
+		}
+		e.left, e.right, e.cmp, e.how = append(e.left, pair[0]), append(e.right, pair[1]), append(e.cmp, cmp), append(e.how, c)
 	}
 	return e, nil
+}
+
+// documentsAsTexts makes JSON documents their texts.
+func documentsAsTexts(nodes ...Node) []Node {
+	out := slices.Clone(nodes)
+	for i, n := range out {
+		if n.Type().Kind() == KindJSON {
+			out[i] = &Call{Name: "cast", Args: []Node{n}, T: TText(-1, DefaultCollation, Implicit), Fn: strict1(func(env *Env, _ *Call, v Value) (Value, error) {
+				s, err := ToText(env, v)
+				return Text(s), err
+			})}
+		}
+	}
+	return out
 }
 
 // asLeft is how a row is compared with several rows, and CASE's operand with a date: as the left side's type says. (1, 'a') IN ((1, 1), (2, 2)) compares
@@ -103,12 +128,19 @@ func asLeft(operation string, c comparison, left, right Type) comparison {
 		return c
 	}
 	text := left.Kind() == KindText
+	bytes := left.Kind() == KindBytes || left.Kind() == KindBit && left.Name != BitType
 	switch {
+	case operation == "case" && left.IsInteger() && right.IsInteger():
+		return comparison{class: asBits}
+	case operation == "case" && bytes && right.IsTemporal():
+		return comparison{class: asBytes, collation: BinaryCollation}
+	case (operation == "case" || operation == listed) && left.Kind() == KindTime && right.IsString():
+		return comparison{class: asTime}
 	case operation == "case" && text && right.IsTemporal(), operation == rowsIn && text && !right.IsString():
 		return comparison{class: asText, collation: left.Collation}
 	case operation != rowsIn || left.IsTemporal():
 	case left.IsInteger():
-		return comparison{class: asInt}
+		return comparison{class: asBits}
 	case left.Kind() == KindDecimal:
 		return comparison{class: asDecimal}
 	case left.Kind() == KindFloat:
@@ -120,7 +152,7 @@ func asLeft(operation string, c comparison, left, right Type) comparison {
 // listClass is how a text is compared with a list in which there are dates or times: with all of it as those, if there are no numbers; otherwise
 // with the dates as texts.
 func listClass(args []Node) (class, bool) {
-	if k := args[0].Type().Kind(); k != KindText && k != KindBytes || len(args) < 3 {
+	if k := args[0].Type().Kind(); k != KindText && k != KindBytes && k != KindNull || len(args) < 3 {
 		return 0, false
 	}
 	date, clock, number, datetime := false, false, false, false
@@ -162,6 +194,27 @@ func realTimes(c comparison) compareFn {
 	}
 }
 
+// isBranch reports whether an expression is the value of IF or CASE.
+func isBranch(n Node) bool {
+	c, ok := n.(*Call)
+	return ok && (c.Name == "if" || c.Name == "case")
+}
+
+// knownDates compares dates; what IF or CASE gives is unknown if it is no date, unlike other texts, which are the zero date then.
+func knownDates(left, right bool) compareFn {
+	return func(env *Env, a, b Value) (int, bool, error) {
+		x, ok, err := ToDatetime(env, a)
+		if err != nil || !ok && left {
+			return 0, true, err
+		}
+		y, ok, err := ToDatetime(env, b)
+		if err != nil || !ok && right {
+			return 0, true, err
+		}
+		return order(x, y), false, nil
+	}
+}
+
 // widths gives the parts of two rows, or two single expressions as rows of one; 1241 if they are not equally wide.
 func widths(a, b Node) (left, right []Node, err error) {
 	left, right = []Node{a}, []Node{b}
@@ -187,8 +240,9 @@ func (e *equality) eval(env *Env) (three, error) {
 		if err != nil {
 			return unknown, err
 		}
-		if a.IsNull() && len(e.cmp) == 1 {
-			return unknown, nil
+		if a.IsNull() && !e.all {
+			out = unknown
+			continue
 		}
 		b, err := e.right[i].Eval(env)
 		if err != nil {
@@ -197,6 +251,11 @@ func (e *equality) eval(env *Env) (three, error) {
 		if a.IsNull() || b.IsNull() {
 			if err := e.how[i].leftAlone(env, a); err != nil {
 				return unknown, err
+			}
+			if e.all && e.how[i].class == asDatetime && !b.IsNull() {
+				if _, _, err := ToDatetime(env, b); err != nil {
+					return unknown, err
+				}
 			}
 			out = unknown
 			continue
@@ -216,7 +275,7 @@ func (e *equality) eval(env *Env) (three, error) {
 
 func resolveEqual(negated bool) func(*Call) error {
 	return func(c *Call) error {
-		c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
+		c.Args = storedConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 		if err != nil {
 			return err
@@ -234,7 +293,7 @@ func resolveEqual(negated bool) func(*Call) error {
 }
 
 func resolveNullSafe(c *Call) error {
-	c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
+	c.Args = storedConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 	e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 	if err != nil {
 		return err
@@ -292,7 +351,7 @@ func (e *equality) nullSafe(env *Env) (bool, error) {
 // the result unknown.
 func resolveOrder(holds func(order int) bool) func(*Call) error {
 	return func(c *Call) error {
-		c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
+		c.Args = storedConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 		if err != nil {
 			return err
@@ -331,13 +390,19 @@ func resolveBetween(negated bool) func(*Call) error {
 		if isLeaf(c.Args[0]) && c.Args[0].Type().Name == YearType { // beside a bound that is a YEAR constants stay what they are
 			c.Args = yearConstants(c.Name, c.Args...)
 		}
+		if err := betweenCollation(c); err != nil {
+			return err
+		}
 		how, err := compareAs(c.Name, c.Args...)
 		if err != nil {
 			return err
 		}
 		cmp := how.fn()
-		if how.class == asText {
+		switch {
+		case how.class == asText:
 			c.Args = operands(asText, c.Args...)
+		case how.class == asDatetime, how.class == asTime, isNullLit(c.Args[1]), isNullLit(c.Args[2]):
+			c.Args = documentsAsTexts(c.Args...)
 		}
 		c.T = TBool
 		c.Fn = func(env *Env, c *Call) (Value, error) {
@@ -367,6 +432,11 @@ func resolveBetween(negated bool) func(*Call) error {
 		}
 		return nil
 	}
+}
+
+func isNullLit(n Node) bool {
+	l, ok := n.(*Lit)
+	return ok && l.V.IsNull()
 }
 
 // side says whether v is on the bound or on the given side of it.
@@ -407,22 +477,34 @@ func resolveIn(negated bool) func(*Call) error {
 			c.Args = operands(how.class, c.Args...)
 			return resolveTextIn(c, how, negated)
 		}
-		operation := c.Name
+		operation := listed
 		switch {
 		case len(c.Args) == 2:
 			operation = "="
-			c.Args = yearConstants(operation, c.Args...)
+			c.Args = storedConstants(operation, c.Args...)
 			left = c.Args[0]
 		case row:
 			operation = rowsIn
 		}
 		document := slices.ContainsFunc(c.Args, func(n Node) bool { return n.Type().Kind() == KindJSON })
+		whole, bits := !row && !document && wholeList(c.Args), !row && !oneClass(c.Args)
 		for _, a := range c.Args[1:] {
 			e, err := newEquality(operation, left, a)
 			if err == nil && document && !row { // beside a document all are documents
 				e.how[0] = comparison{class: asJSON}
 				pair := operands(asJSON, left, a)
 				e.left[0], e.right[0], e.cmp[0] = pair[0], pair[1], e.how[0].fn()
+			}
+			if err == nil && len(c.Args) > 2 {
+				e.all = true
+				switch {
+				case whole:
+					e.how[0] = comparison{class: asInt}
+					e.left[0], e.right[0], e.cmp[0] = left, a, e.how[0].fn()
+				case bits && e.how[0].class == asInt:
+					e.how[0] = comparison{class: asBits}
+					e.cmp[0] = e.how[0].fn()
+				}
 			}
 			if class, ok := listClass(c.Args); ok && err == nil && (class != asText || a.Type().IsTemporal()) {
 				e.how[0] = comparison{class: class, collation: left.Type().Collation}
@@ -436,9 +518,21 @@ func resolveIn(negated bool) func(*Call) error {
 			}
 			pairs = append(pairs, e)
 		}
+		class, sorted := listClass(c.Args)
+		if sorted = sorted && class != asText; !sorted && oneClass(c.Args) && len(c.Args) > 2 && !row && !document {
+			class, sorted = pairs[0].how[0].class, true
+		}
+		sorted = sorted && !row && !slices.ContainsFunc(c.Args[1:], func(n Node) bool { return !IsConst(n) }) && !isLeaf(left)
 		c.T = TBool
 		c.Fn = func(env *Env, c *Call) (Value, error) {
 			out := no
+			if sorted {
+				if err := warnOfTexts(env, c, class); err != nil {
+					return Null, err
+				}
+				quiet := *env
+				quiet.Warn, env = nil, &quiet
+			}
 			for i, p := range pairs {
 				if i&255 == 255 {
 					if err := env.Poll(); err != nil {
@@ -466,25 +560,77 @@ func resolveIn(negated bool) func(*Call) error {
 	}
 }
 
+// warnOfTexts warns of the texts of a list of numbers, dates or times, then of the text that is looked for, that are none: MySQL sorts the list first.
+func warnOfTexts(env *Env, c *Call, class class) error {
+	for i := range c.Args {
+		at := (i + 1) % len(c.Args)
+		n := c.Args[at]
+		v, err := n.Eval(env)
+		if err == nil && !v.IsNull() && n.Type().IsString() {
+			switch class {
+			case asDatetime:
+				_, _, err = ToDatetime(env, v)
+			case asTime:
+				_, _, err = ToTime(env, v)
+			case asInt:
+				_, _, err = ToInt(env, v)
+			case asFloat:
+				_, err = ToFloat(env, v)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wholeList reports whether a list of constants is compared with an integer that is no column as integers, although none of it is an integer or a
+// decimal: MySQL makes it a sorted list of the left side's type.
+func wholeList(args []Node) bool {
+	if len(args) < 3 || !args[0].Type().IsInteger() || isLeaf(args[0]) {
+		return false
+	}
+	for _, n := range args[1:] {
+		switch t := n.Type(); {
+		case !IsConst(n), t.IsInteger() && !isBitLiteral(n), t.Kind() == KindDecimal:
+			return false
+		}
+	}
+	return true
+}
+
+// oneClass reports whether all elements of a list are constants that are compared with the left side alike: MySQL sorts such a list. Of others it
+// compares the integers by their bits.
+func oneClass(args []Node) bool {
+	class := func(t Type) Kind {
+		switch {
+		case t.IsInteger():
+			return KindInt
+		case t.Kind() == KindDecimal:
+			return KindDecimal
+		}
+		return KindFloat
+	}
+	var first Kind
+	for _, n := range args[1:] {
+		if n.Type().Name == NullType {
+			continue
+		}
+		k := class(n.Type())
+		if !IsConst(n) || first != KindNull && k != first {
+			return false
+		}
+		first = k
+	}
+	return true
+}
+
+// listed names the comparison with one of several values.
+const listed = "in"
+
 // rowsIn names the comparison of a row with several rows: where their texts have different collations the characters decide.
 const rowsIn = "row in"
-
-// inCollation is the error of IN among texts that have no collation together, numbers and NULLs beside them counted in.
-func inCollation(args []Node) error {
-	var types []Type
-	for _, a := range args {
-		types = append(types, a.Type())
-	}
-	if !types[0].IsString() {
-		return nil
-	}
-	operation := " IN "
-	if len(types) == 2 {
-		operation = "="
-	}
-	_, err := together(operation, types...)
-	return err
-}
 
 // resolveTextIn is IN among texts. A list of constants becomes a set of sort keys.
 func resolveTextIn(c *Call, how comparison, negated bool) error {

@@ -5,8 +5,6 @@ package expr
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"math"
-	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,11 +23,14 @@ func init() {
 		&Func{Name: "from_base64", Min: 1, Max: 1, Resolve: resolveTyped(TBytes(-1), one(evalFromBase64))},
 		&Func{Name: "soundex", Min: 1, Max: 1, Resolve: resolveText(one(evalSoundex), unknownLength)},
 		&Func{Name: "sounds like", Min: 2, Max: 2, Resolve: resolveTyped(TBool, evalSoundsLike)},
-		&Func{Name: "format_bytes", Min: 1, Max: 1, Resolve: resolveTyped(ascii(17), evalUnits(byteUnits))},
-		&Func{Name: "format_pico_time", Min: 1, Max: 1, Resolve: resolveTyped(ascii(17), evalUnits(timeUnits))},
+		&Func{Name: "format_bytes", Min: 1, Max: 1, Resolve: resolveTyped(TText(17, utf8mb3GeneralCI, Coercible), evalUnits(byteUnits))},
+		&Func{Name: "format_pico_time", Min: 1, Max: 1, Resolve: resolveTyped(TText(17, utf8mb3GeneralCI, Coercible), evalUnits(timeUnits))},
 		&Func{Name: "format", Min: 2, Max: 3, Resolve: resolveTyped(ascii(-1), evalFormat)},
 	)
 }
+
+// utf8mb3GeneralCI is the collation of what FORMAT_BYTES and FORMAT_PICO_TIME give.
+const utf8mb3GeneralCI = 33
 
 func evalASCII(_ *Env, _ *Call, s string) (Value, error) {
 	if s == "" {
@@ -168,41 +169,9 @@ func resolveUnhex(c *Call) error {
 	return nil
 }
 
-// inBase is BIN and OCT, which read texts as CONV(s, 10, base) does.
-func inBase(base int) func(*Env, *Call) (Value, error) {
-	return strict1(func(env *Env, c *Call, v Value) (Value, error) {
-		s, err := ToText(env, numberOf(v))
-		if err != nil {
-			return Null, err
-		}
-		s = strings.TrimLeft(s, " \t\n\v\f\r")
-		negative := strings.HasPrefix(s, "-")
-		s = strings.TrimLeft(s, "+-")
-		end := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
-		if end < 0 {
-			end = len(s)
-		}
-		if end == 0 {
-			if s == "" {
-				return Null, nil
-			}
-			return c.text("0"), nil
-		}
-		n, ok := new(big.Int).SetString(s[:end], 10)
-		if !ok {
-			return c.text("0"), nil
-		}
-		var u uint64
-		switch {
-		case !n.IsUint64():
-			u = math.MaxUint64
-		case negative:
-			u = -n.Uint64()
-		default:
-			u = n.Uint64()
-		}
-		return c.text(strconv.FormatUint(u, base)), nil
-	})
+// inBase is BIN and OCT: CONV(v, 10, base).
+func inBase(base int64) func(*Env, *Call) (Value, error) {
+	return strict1(func(env *Env, _ *Call, v Value) (Value, error) { return convert(env, v, 10, base) })
 }
 
 // evalToBase64 breaks lines after 76 letters.

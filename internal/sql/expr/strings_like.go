@@ -233,7 +233,7 @@ func weightOf(v Value) uint64 {
 func resolveWeightString(c *Call) error {
 	t := c.ArgType(0)
 	c.T = TBytes(-1)
-	c.T.Coerc = t.Coerc
+	c.T.Name, c.T.Coerc = Varbinary, t.Coerc // REGEXP refuses it, which it does not with a BLOB
 	switch {
 	case t.IsInteger() && !isBitLiteral(c.Args[0]), t.IsTemporal(), t.Kind() == KindEnum, t.Kind() == KindSet:
 		c.Fn = strict1(func(_ *Env, _ *Call, v Value) (Value, error) {

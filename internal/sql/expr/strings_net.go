@@ -79,8 +79,12 @@ func evalInetAton(env *Env, c *Call, s string) (Value, error) {
 
 func evalInetNtoa(env *Env, c *Call) (Value, error) {
 	n, null, err := c.intArg(env, 0)
-	if err != nil || null || n < 0 || n > 1<<32-1 {
+	switch {
+	case err != nil || null:
 		return Null, err
+	case n < 0 || n > 1<<32-1:
+		_, argument, _ := strings.Cut(strings.TrimSuffix(c.Text, ")"), "(")
+		return Null, env.StrictOrWarn(1411, "HY000", "Incorrect integer value: '%s' for function inet_ntoa", argument)
 	}
 	return c.text(netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}).String()), nil
 }

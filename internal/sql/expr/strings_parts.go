@@ -150,11 +150,11 @@ func evalInsert(env *Env, c *Call) (Value, error) {
 		return Null, err
 	}
 	n, null, err := c.intArg(env, 2)
-	if err != nil || null {
+	if err != nil {
 		return Null, err
 	}
-	with, null, err := c.textArg(env, 3)
-	if err != nil || null {
+	with, nothing, err := c.textArg(env, 3)
+	if err != nil || null || nothing {
 		return Null, err
 	}
 	coll := c.T.Collation

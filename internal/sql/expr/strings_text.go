@@ -36,12 +36,7 @@ func init() {
 		&Func{Name: "space", Min: 1, Max: 1, Resolve: resolveSpace},
 		&Func{Name: "replace", Min: 3, Max: 3, Resolve: resolveFirst(evalReplace, replaceLength, 1, 2)},
 		&Func{Name: "reverse", Min: 1, Max: 1, Resolve: resolveText(one(evalReverse), lengthOf(0))},
-		&Func{Name: "quote", Min: 1, Max: 1, Resolve: resolveText(evalQuote, func(c *Call) int {
-			if n := displayLength(c.ArgType(0)); n >= 0 {
-				return 2*n + 2
-			}
-			return -1
-		})},
+		&Func{Name: "quote", Min: 1, Max: 1, Resolve: resolveQuoted},
 		&Func{Name: "make_set", Min: 2, Max: -1, Resolve: resolveMakeSet},
 		&Func{Name: "export_set", Min: 3, Max: 5, Resolve: resolveText(evalExportSet, exportLength, 1, 2, 3)},
 	)
@@ -142,17 +137,32 @@ func resolveElt(c *Call) error {
 		if err != nil || null || n < 1 || n >= int64(len(c.Args)) {
 			return Null, err
 		}
-		s, null, err := c.textArg(env, int(n))
-		if err != nil || null {
+		v, err := c.Args[n].Eval(env)
+		if err != nil || v.IsNull() {
 			return Null, err
 		}
-		return c.text(s), nil
+		s, err := ToText(env, v)
+		return c.text(s).madeOf(v), err
 	}
 	return textResult(c, n, places...)
 }
 
 // resolveField compares as texts if all arguments are texts, as whole numbers or decimals if all are, else as floating-point numbers
 // (manual, FIELD).
+// resolveQuoted makes QUOTE, which gives a text, not bytes, also for NULL.
+func resolveQuoted(c *Call) error {
+	length := -1
+	if n := displayLength(c.ArgType(0)); n >= 0 {
+		length = 2*n + 2
+	}
+	c.Fn = evalQuote
+	if err := textResult(c, length); err != nil || c.T.Kind() == KindText {
+		return err
+	}
+	c.T = ascii(length)
+	return nil
+}
+
 func resolveField(c *Call) error {
 	c.T = TInt
 	text, whole, exact := true, true, true
@@ -163,6 +173,7 @@ func resolveField(c *Call) error {
 		exact = exact && (t.IsInteger() || t.Name == DecimalType)
 	}
 	var cmp compareFn
+	float := false
 	switch {
 	case text:
 		var others []int
@@ -175,16 +186,23 @@ func resolveField(c *Call) error {
 		}
 		cmp = comparison{class: asText, collation: id}.fn()
 	case whole:
-		cmp = comparison{class: asInt}.fn()
+		cmp = comparison{class: asBits}.fn()
 	case exact:
 		cmp = comparison{class: asDecimal}.fn()
 	default:
-		cmp = comparison{class: asFloat}.fn()
+		cmp, float = comparison{class: asFloat}.fn(), true
 	}
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		v, err := c.Arg(env, 0)
 		if err != nil || v.IsNull() {
 			return False, err
+		}
+		if float {
+			f, err := ToFloat(env, v)
+			if err != nil {
+				return Null, err
+			}
+			v = Float(f)
 		}
 		for i := 1; i < len(c.Args); i++ {
 			x, err := c.Arg(env, i)

@@ -1,8 +1,6 @@
 package expr
 
 import (
-	"strings"
-
 	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
@@ -17,7 +15,7 @@ func init() {
 		&Func{Name: "addtime", Min: 2, Max: 2, Resolve: func(c *Call) error { return resolveAddTime(c, "addtime", false) }},
 		&Func{Name: "subtime", Min: 2, Max: 2, Resolve: func(c *Call) error { return resolveAddTime(c, "subtime", true) }},
 		&Func{Name: "timediff", Min: 2, Max: 2, Resolve: resolveTimediff},
-		&Func{Name: "datediff", Min: 2, Max: 2, Resolve: resolveDateDiff(intOf(7), func(a, b temporal.DateTime) int64 {
+		&Func{Name: "datediff", Min: 2, Max: 2, Resolve: resolveDateDiff(intOf(7), "date", func(a, b temporal.DateTime) int64 {
 			return int64(temporal.DateDiff(a, b))
 		})},
 		&Func{Name: "timestampdiff", Min: 2, Max: 2, Resolve: resolveTimestampDiff},
@@ -70,23 +68,36 @@ func resolveAddInterval(sub bool) func(*Call) error {
 }
 
 func addToDate(u temporal.Unit, sub bool) func(*Env, *Call) (Value, error) {
-	return strict2(func(env *Env, c *Call, date, by Value) (Value, error) {
+	return func(env *Env, c *Call) (Value, error) {
+		date, err := c.Arg(env, 0)
+		if err != nil || date.IsNull() {
+			return Null, err
+		}
 		r, err := dateOf(env, date, realDate)
 		if err != nil || !r.OK() {
 			return Null, err
 		}
-		i, ok, err := intervalOf(env, c.ArgType(1), by, u)
-		if err != nil {
+		by, err := c.Arg(env, 1)
+		if err != nil || by.IsNull() {
 			return Null, err
 		}
-		if !ok {
-			return Null, outsideOf(env, "INTERVAL", c.Name)
+		i, fits, err := intervalOf(env, c.ArgType(1), by, u)
+		switch {
+		case err != nil:
+			return Null, err
+		case fits == noInterval:
+			return Null, nil
+		case fits == beyond:
+			return Null, outsideOf(env, temporalName(c.T), c.Text)
 		}
 		if sub {
 			i = i.Neg()
 		}
 		d, f := r.DateTime.Add(i, u)
 		if f != 0 {
+			if c.T.Kind() == KindDate {
+				return Null, outsideOf(env, "DATE", c.Text)
+			}
 			return Null, overflow(env, "datetime")
 		}
 		switch c.T.Kind() {
@@ -96,10 +107,27 @@ func addToDate(u temporal.Unit, sub bool) func(*Env, *Call) (Value, error) {
 			return packedDatetime(d, c.T.Scale), nil
 		}
 		if r.Kind == temporal.KindDate && !u.HasTime() {
-			return Text(string(temporal.AppendDate(nil, d))), nil
+			return Text(string(temporal.AppendDate(nil, d))).madeOf(packedDate(d)), nil
 		}
-		return Text(string(temporal.AppendDateTime(nil, d, shownDigits(d.Micro())))), nil
-	})
+		return datetimeAsText(d), nil
+	}
+}
+
+// datetimeAsText is a datetime as the text that functions give which do not know before whether they give a date.
+func datetimeAsText(d temporal.DateTime) Value {
+	fsp := shownDigits(d.Micro())
+	return Text(string(temporal.AppendDateTime(nil, d, fsp))).madeOf(packedDatetime(d, fsp))
+}
+
+// temporalName is DATE, TIME or DATETIME, as errors name the type of what is out of range.
+func temporalName(t Type) string {
+	switch t.Kind() {
+	case KindDate:
+		return "DATE"
+	case KindTime:
+		return "TIME"
+	}
+	return "DATETIME"
 }
 
 // shownDigits: a text that a datetime function gives has six digits of a fraction if it has one, else none.
@@ -116,45 +144,62 @@ func addToTime(u temporal.Unit, sub bool) func(*Env, *Call) (Value, error) {
 		if err != nil || !r.OK() {
 			return Null, err
 		}
-		i, ok, err := intervalOf(env, c.ArgType(1), by, u)
-		if err != nil {
+		i, fits, err := intervalOf(env, c.ArgType(1), by, u)
+		if err != nil || fits == noInterval {
 			return Null, err
 		}
 		if sub {
 			i = i.Neg()
 		}
 		t, f := r.Duration.Add(i)
-		if !ok || f != 0 {
-			return Null, overflow(env, "time")
+		if fits == beyond || f != 0 {
+			return Null, outsideOf(env, "TIME", c.Text)
 		}
 		return packedTime(t, c.T.Scale), nil
 	})
 }
 
-// intervalOf reads how many units are added; !ok: too many.
-func intervalOf(env *Env, t Type, v Value, u temporal.Unit) (temporal.Interval, bool, error) {
+// fitting says whether a number of units is an interval.
+type fitting uint8
+
+const (
+	fitsWell   fitting = iota
+	noInterval         // it is too large for what MySQL holds an interval in: NULL without a warning
+	beyond             // it is none, or no BIGINT: the result is out of range
+)
+
+// intervalOf reads how many units are added.
+func intervalOf(env *Env, t Type, v Value, u temporal.Unit) (temporal.Interval, fitting, error) {
+	fits := func(i temporal.Interval, ok bool) (temporal.Interval, fitting, error) {
+		if !ok {
+			return i, noInterval, nil
+		}
+		return i, fitsWell, nil
+	}
 	if u.IsComposite() {
 		s, err := ToText(env, numberOf(v))
 		if err != nil {
-			return temporal.Interval{}, false, err
+			return temporal.Interval{}, noInterval, err
 		}
 		i, ok := temporal.ParseInterval(s, u)
-		return i, ok, nil
+		if !ok {
+			return i, beyond, nil
+		}
+		return i, fitsWell, nil
 	}
 	if u == temporal.UnitSecond && digitsOf(t) > 0 {
 		n, nanos, ok := secondsOf(env, v)
 		if !ok {
-			return temporal.Interval{}, false, nil
+			warnBeyond(env, v)
+			return temporal.Interval{}, beyond, nil
 		}
-		i, ok := temporal.IntervalFromSeconds(n, nanos)
-		return i, ok, nil
+		return fits(temporal.IntervalFromSeconds(n, nanos))
 	}
 	n, _, err := ToInt(env, v) // of an unsigned number the bits count, as if it had a sign
 	if err != nil {
-		return temporal.Interval{}, false, err
+		return temporal.Interval{}, noInterval, err
 	}
-	i, ok := temporal.IntervalFromInt(n, u)
-	return i, ok, nil
+	return fits(temporal.IntervalFromInt(n, u))
 }
 
 // resolveAddTime makes ADDTIME, SUBTIME and TIMESTAMP with two arguments. A date by type, and everything in TIMESTAMP, gives a
@@ -171,41 +216,51 @@ func resolveAddTime(c *Call, name string, sub bool) error {
 		c.T = datetimeText
 	}
 	c.Fn = strict2(func(env *Env, c *Call, first, second Value) (Value, error) {
-		read := timeOf
-		if asDate {
-			read = func(env *Env, v Value) (temporal.Reading, error) { return dateOf(env, v, realDate) }
-		}
-		r, err := dateText(env, first), error(nil)
-		if !r.OK() {
-			r, err = read(env, plainYear(first))
+		var r temporal.Reading
+		var err error
+		switch {
+		case asDate:
+			r, err = dateOf(env, first, realDate)
+		case a.Kind() == KindTime:
+			r, err = timeOf(env, first)
+		default:
+			r, err = momentOf(env, first)
 		}
 		if err != nil || !r.OK() {
 			return Null, err
 		}
-		if name != "timestamp" {
-			second = plainYear(second)
-		}
 		by, err := timeOf(env, second)
-		if err != nil || by.Kind != temporal.KindTime {
+		if err != nil || !by.OK() || name != "timestamp" && (second.kind == KindDate || second.kind == KindDatetime) {
 			return Null, err
 		}
 		if sub {
 			by.Duration = -by.Duration
 		}
 		if r.Kind == temporal.KindTime {
-			return sumOfTimes(env, c.T, r.Duration, by.Duration)
+			return sumOfTimes(env, c, r.Duration, by.Duration)
+		}
+		if temporal.CheckDate(r.DateTime, temporal.ZeroParts|env.readMode()) != 0 { // 30 February
+			s, err := ToText(env, first)
+			if err != nil {
+				return Null, err
+			}
+			kind := "datetime"
+			if r.Kind == temporal.KindDate {
+				kind = "date"
+			}
+			return Null, env.StrictOrWarn(1292, "22007", "Truncated incorrect %s value: '%s'", kind, clip(s))
 		}
 		d, f := r.DateTime.AddTime(by.Duration)
 		if f != 0 {
 			if f&temporal.Overflow != 0 {
-				err = overflow(env, name)
+				err = outsideOf(env, "DATETIME", c.Text)
 			}
 			return Null, err
 		}
 		if c.T.Kind() == KindDatetime {
 			return roundedDatetime(env, d, c.T.Scale), nil
 		}
-		return Text(string(temporal.AppendDateTime(nil, d, shownDigits(d.Micro())))), nil
+		return datetimeAsText(d), nil
 	})
 	return nil
 }
@@ -218,21 +273,6 @@ func smallNumber(env *Env, v Value) bool {
 		return ok && n < 10_000_000
 	}
 	return false
-}
-
-// dateText reads a text that is a date, to which a time is added: ADDTIME('2024-02-09', 1) is a datetime. Not OK: it is none; texts with a colon
-// before any blank are times.
-func dateText(env *Env, v Value) temporal.Reading {
-	head, _, _ := strings.Cut(strings.TrimLeft(v.s, " "), " ")
-	if v.kind != KindText || strings.Contains(head, ":") || len(head) < 5 {
-		return temporal.Reading{Faults: temporal.Truncated}
-	}
-	r := temporal.ParseDateTime(v.s, realDate|env.readMode()).ToZone(env.zone())
-	if r.Faults != 0 {
-		return temporal.Reading{Faults: temporal.Truncated}
-	}
-	r.Kind = temporal.KindDateTime
-	return r
 }
 
 // plainYear is the number of a YEAR column: where times are added and subtracted it is no date.
@@ -251,75 +291,74 @@ func roundedDatetime(env *Env, d temporal.DateTime, fsp int) Value {
 	return packedDatetime(d, fsp)
 }
 
-// sumOfTimes adds two TIMEs. A sum that is too large is NULL with warning 6527; of texts it is cut to the largest TIME, with 1292.
-func sumOfTimes(env *Env, t Type, a, b temporal.Duration) (Value, error) {
+// sumOfTimes adds two TIMEs. A sum that is too large is NULL with warning 6527; of texts and numbers it is cut to the largest TIME, with the same warning.
+func sumOfTimes(env *Env, c *Call, a, b temporal.Duration) (Value, error) {
 	sum, f := a.AddTime(b)
-	switch {
-	case f != 0 && t.Kind() == KindTime:
-		return Null, outsideOf(env, "TIME", "addtime")
-	case f != 0:
-		if err := warnTime(env, (a + b).String()); err != nil {
+	if f != 0 {
+		if err := outsideOf(env, "TIME", c.Text); err != nil || c.T.Kind() == KindTime {
 			return Null, err
 		}
 	}
-	if t.Kind() == KindTime {
-		return roundedTime(env, sum, t.Scale), nil
+	if c.T.Kind() == KindTime {
+		return roundedTime(env, sum, c.T.Scale), nil
 	}
-	return Text(string(temporal.AppendTime(nil, sum, shownDigits(sum.Micro())))), nil
+	fsp := shownDigits(sum.Micro())
+	return Text(string(temporal.AppendTime(nil, sum, fsp))).madeOf(packedTime(sum, fsp)), nil
 }
 
-// resolveTimediff makes TIMEDIFF: of two TIMEs or of two datetimes; NULL if they are not of one kind.
+// resolveTimediff makes TIMEDIFF: of two times or of two datetimes; NULL if they are not of one kind.
 func resolveTimediff(c *Call) error {
 	a, b := c.ArgType(0), c.ArgType(1)
 	asDate := a.HasDate() || b.HasDate()
 	mixed := asDate && (a.Kind() == KindTime || b.Kind() == KindTime)
 	c.T = TTime(max(timeDigits(c.Args[0], !asDate), timeDigits(c.Args[1], !asDate)))
-	c.Fn = strict2(func(env *Env, c *Call, x, y Value) (Value, error) {
+	c.Fn = func(env *Env, c *Call) (Value, error) {
 		if mixed {
 			return Null, nil
 		}
-		read := timeOf
-		if asDate {
-			read = func(env *Env, v Value) (temporal.Reading, error) { return dateOf(env, v, anyDate) }
+		var rs [2]temporal.Reading
+		for i := range rs {
+			v, err := c.Arg(env, i)
+			if err != nil || v.IsNull() {
+				return Null, err
+			}
+			if rs[i], err = momentOf(env, v); err != nil || !rs[i].OK() {
+				return Null, err
+			}
 		}
-		if asDate && (smallNumber(env, x) || smallNumber(env, y)) { // a TIME beside a date
+		r, s := rs[0], rs[1]
+		if (r.Kind == temporal.KindTime) != (s.Kind == temporal.KindTime) {
 			return Null, nil
 		}
-		r, err := read(env, plainYear(x))
-		if err != nil || !r.OK() {
-			return Null, err
-		}
-		s, err := read(env, plainYear(y))
-		if err != nil || !s.OK() || (r.Kind == temporal.KindTime) != (s.Kind == temporal.KindTime) {
-			return Null, err
-		}
-		var t temporal.Duration
+		var t, whole temporal.Duration
 		var f temporal.Faults
 		if r.Kind == temporal.KindTime {
 			t, f = r.Duration.Sub(s.Duration)
+			whole = r.Duration - s.Duration
 		} else {
 			t, f = r.DateTime.Sub(s.DateTime)
+			whole = r.DateTime.Since(s.DateTime)
 		}
 		if f != 0 {
-			if err := warnTime(env, t.String()); err != nil {
+			if err := warnTime(env, string(temporal.AppendTime(nil, whole, c.T.Scale))); err != nil {
 				return Null, err
 			}
 		}
 		return roundedTime(env, t, c.T.Scale), nil
-	})
+	}
 	return nil
 }
 
-// resolveDateDiff makes functions of two dates that give a whole number.
-func resolveDateDiff(t Type, fn func(a, b temporal.DateTime) int64) func(*Call) error {
+// resolveDateDiff makes functions of two dates that give a whole number; wanted is as in resolveDate.
+func resolveDateDiff(t Type, wanted string, fn func(a, b temporal.DateTime) int64) func(*Call) error {
 	return func(c *Call) error {
 		c.T = t
 		c.Fn = strict2(func(env *Env, _ *Call, a, b Value) (Value, error) {
-			r, err := dateOf(env, a, realDate)
+			r, err := dateFor(env, a, realDate, wanted)
 			if err != nil || !r.OK() {
 				return Null, err
 			}
-			s, err := dateOf(env, b, realDate)
+			s, err := dateFor(env, b, realDate, wanted)
 			if err != nil || !s.OK() {
 				return Null, err
 			}
@@ -337,5 +376,5 @@ func resolveTimestampDiff(c *Call) error {
 	if u.IsComposite() {
 		return Errorf(1064, "42000", "TIMESTAMPDIFF takes no unit %s", u)
 	}
-	return resolveDateDiff(TInt, func(a, b temporal.DateTime) int64 { return temporal.TimestampDiff(u, a, b) })(c)
+	return resolveDateDiff(TInt, "datetime", func(a, b temporal.DateTime) int64 { return temporal.TimestampDiff(u, a, b) })(c)
 }

@@ -119,21 +119,21 @@ func temporalType(kind Kind, fsp int) Type {
 
 func resolveFromDays(c *Call) error {
 	c.T = TDate
-	c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
+	c.Fn = strict1(func(env *Env, c *Call, v Value) (Value, error) {
 		n, unsigned, err := ToInt(env, v)
 		if err != nil {
 			return Null, err
 		}
 		switch {
-		case n <= 0 || unsigned && n < 0 || n > 1<<31 || n > 365 && temporal.FromDayNumber(int(n)) == 0:
+		case n <= 0 || unsigned && n < 0 || n > 1<<31 || temporal.FromDayNumber(int(n)) == 0:
 			s, err := ToText(env, v)
 			if err != nil {
 				return Null, err
 			}
+			if l, ok := c.Args[0].(*Lit); ok && l.T.IsString() {
+				s = "'" + s + "'"
+			}
 			return Null, outsideOf(env, "DATE", "from_days("+s+")")
-		case n <= 365: // the year 0 has no leap day
-			d := temporal.FromDayNumber(int(n) + 365)
-			return packedDate(temporal.Date(0, d.Month(), d.Day())), nil
 		}
 		return packedDate(temporal.FromDayNumber(int(n))), nil
 	})
@@ -257,7 +257,7 @@ func digitsOf(t Type) int {
 // written.
 func timeDigits(n Node, asTime bool) int {
 	l, ok := n.(*Lit)
-	if !ok || !n.Type().IsString() || l.V.IsNull() {
+	if !ok || !n.Type().IsString() || l.V.IsNull() || l.V.kind == KindBit {
 		return digitsOf(n.Type())
 	}
 	r := temporal.ParseDateTime(l.V.s, temporal.ZeroParts|temporal.InvalidDates)
@@ -274,7 +274,7 @@ func timeDigits(n Node, asTime bool) int {
 func resolveCastDate(c *Call) error {
 	c.T = TDate
 	c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
-		r, err := castReading(env, v)
+		r, err := castReading(env, v, "date")
 		if err != nil || !r.OK() {
 			return Null, err
 		}
@@ -283,15 +283,15 @@ func resolveCastDate(c *Call) error {
 	return nil
 }
 
-// castReading reads a value for a cast. A fraction after a number that is a date is cut without a warning.
-func castReading(env *Env, v Value) (temporal.Reading, error) {
+// castReading reads a value for a cast to DATE or DATETIME (wanted as in dateFor). A fraction after a number that is a date is cut without a warning.
+func castReading(env *Env, v Value, wanted string) (temporal.Reading, error) {
 	if n, nanos, ok := numericSeconds(env, v); ok && nanos > 0 {
 		r := temporal.FromNumber(n, 0, env.storeMode())
 		if r.Kind == temporal.KindDate {
 			return r, nil
 		}
 	}
-	return dateOf(env, v, env.storeMode())
+	return dateFor(env, v, env.storeMode(), wanted)
 }
 
 // numericSeconds is secondsOf for values that are numbers.
@@ -307,7 +307,7 @@ func numericSeconds(env *Env, v Value) (int64, int32, bool) {
 func resolveCastDatetime(c *Call, fsp int) error {
 	c.T = TDatetime(fsp)
 	c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
-		r, err := castReading(env, v)
+		r, err := castReading(env, v, "datetime")
 		if err != nil || !r.OK() {
 			return Null, err
 		}
@@ -373,15 +373,20 @@ func resolveCastYear(c *Call, to Type) error {
 			if year, f = temporal.ParseYear(whole); fraction { // the fraction does not round
 				f |= temporal.Truncated
 			}
+			if f&temporal.OutOfRange == 0 && f != 0 && year == 0 || strings.HasPrefix(strings.TrimLeft(v.s, " "), "-") && f != 0 {
+				return Null, env.StrictOrWarn(1525, "HY000", "Incorrect YEAR value: '%s'", clip(v.s))
+			}
+			if strings.TrimRight(v.s, " ") != v.s {
+				f |= temporal.Truncated
+			}
 		default:
-			n, unsigned, err := ToInt(env, v)
+			n, _, err := ToInt(env, v) // of an unsigned number the bits count, as if it had a sign
 			if err != nil {
 				return Null, err
 			}
-			if unsigned && n < 0 {
-				n = -1
+			if year, f = temporal.YearFromInt(n); f != 0 {
+				return Null, env.StrictOrWarn(1292, "22007", "Truncated incorrect YEAR value: '%d'", n)
 			}
-			year, f = temporal.YearFromInt(n)
 		}
 		if f == 0 {
 			return Uint(uint64(year)), nil
@@ -389,6 +394,9 @@ func resolveCastYear(c *Call, to Type) error {
 		s, err := ToText(env, v)
 		if err != nil {
 			return Null, err
+		}
+		if v.kind == KindDate || v.kind == KindDatetime {
+			s, _, _ = strings.Cut(s, "-")
 		}
 		if err := env.StrictOrWarn(1292, "22007", "Truncated incorrect YEAR value: '%s'", clip(s)); err != nil {
 			return Null, err

@@ -20,27 +20,26 @@ func init() {
 		timePart("minute", 2, temporal.Duration.Minute),
 		timePart("second", 2, temporal.Duration.Second),
 		timePart("microsecond", 6, temporal.Duration.Micro),
-		&Func{Name: "to_seconds", Min: 1, Max: 1, Resolve: resolveDate(TInt, realDate, func(_ *Env, d temporal.DateTime) Value {
+		&Func{Name: "to_seconds", Min: 1, Max: 1, Resolve: resolveDate(TInt, realDate, "datetime", func(_ *Env, d temporal.DateTime) Value {
 			return Int(temporal.ToSeconds(d))
 		})},
 		&Func{Name: "time_to_sec", Min: 1, Max: 1, Resolve: resolveTime(TInt, func(_ *Env, t temporal.Duration) Value {
 			return Int(temporal.TimeToSec(t))
 		})},
-		&Func{Name: "last_day", Min: 1, Max: 1, Resolve: resolveDate(TDate, anyDate, func(_ *Env, d temporal.DateTime) Value {
-			if last, ok := temporal.LastDay(d); ok {
-				return packedDate(last)
-			}
-			return Null
-		})},
-		&Func{Name: "dayname", Min: 1, Max: 1, Resolve: resolveDate(nameType, realDate, func(_ *Env, d temporal.DateTime) Value {
+		&Func{Name: "last_day", Min: 1, Max: 1, Resolve: func(c *Call) error {
+			c.T = TDate
+			c.Fn = strict1(evalLastDay)
+			return nil
+		}},
+		&Func{Name: "dayname", Min: 1, Max: 1, Resolve: resolveDate(nameType, realDate, "date", func(_ *Env, d temporal.DateTime) Value {
 			return Text(temporal.DayName(d))
 		})},
-		&Func{Name: "monthname", Min: 1, Max: 1, Resolve: resolveDate(nameType, anyDate, func(_ *Env, d temporal.DateTime) Value {
+		calendarPart("monthname", nameType, func(d temporal.DateTime) Value {
 			if name, ok := temporal.MonthName(d); ok {
 				return Text(name)
 			}
 			return Null
-		})},
+		}),
 		&Func{Name: "week", Min: 1, Max: 2, Resolve: resolveWeek(func(env *Env) int { return env.DefaultWeekFormat },
 			func(d temporal.DateTime, mode int) int { week, _ := temporal.Week(d, mode); return week })},
 		&Func{Name: "yearweek", Min: 1, Max: 2, Resolve: resolveWeek(func(*Env) int { return 0 }, temporal.YearWeek)},
@@ -61,7 +60,7 @@ func intOf(digits int) Type {
 // tYear is the type of what YEAR and CAST AS YEAR give.
 var tYear = Type{Name: YearType, Unsigned: true, Length: 4, Collation: BinaryCollation, Coerc: Numeric}
 
-// calendarPart is YEAR, MONTH, DAY or QUARTER: also of dates with zero parts, and, as MySQL 9 has it, of numbers below 101, which are days of the
+// calendarPart is YEAR, MONTH, MONTHNAME, DAY or QUARTER: also of dates with zero parts, and, as MySQL 9 has it, of numbers below 101, which are days of the
 // month 0 of 2000 (MySQL 8.0 takes them for no dates).
 func calendarPart(name string, t Type, part func(temporal.DateTime) Value) *Func {
 	return &Func{Name: name, Min: 1, Max: 1, Resolve: func(c *Call) error {
@@ -70,7 +69,7 @@ func calendarPart(name string, t Type, part func(temporal.DateTime) Value) *Func
 			if d, ok := smallDate(env, v); ok {
 				return part(d), nil
 			}
-			r, err := dateOf(env, v, anyDate)
+			r, err := dayOf(env, v, anyDate)
 			if err != nil || !r.OK() {
 				return Null, err
 			}
@@ -78,6 +77,22 @@ func calendarPart(name string, t Type, part func(temporal.DateTime) Value) *Func
 		})
 		return nil
 	}}
+}
+
+// evalLastDay is LAST_DAY, which a date without a month has not.
+func evalLastDay(env *Env, _ *Call, v Value) (Value, error) {
+	d, ok := smallDate(env, v)
+	if !ok {
+		r, err := dayOf(env, v, anyDate)
+		if err != nil || !r.OK() {
+			return Null, err
+		}
+		d = r.DateTime
+	}
+	if last, ok := temporal.LastDay(d); ok {
+		return packedDate(last), nil
+	}
+	return Null, env.StrictOrWarn(1292, "22007", "Truncated incorrect date value: '%s'", string(temporal.AppendDate(nil, d)))
 }
 
 // smallDate is a number from 0 to 100 as YEAR and GREATEST read it.
@@ -92,7 +107,7 @@ func smallDate(env *Env, v Value) (temporal.DateTime, bool) {
 }
 
 func datePart(name string, digits int, mode temporal.Mode, part func(temporal.DateTime) int) *Func {
-	return &Func{Name: name, Min: 1, Max: 1, Resolve: resolveDate(intOf(digits), mode, func(_ *Env, d temporal.DateTime) Value {
+	return &Func{Name: name, Min: 1, Max: 1, Resolve: resolveDate(intOf(digits), mode, "date", func(_ *Env, d temporal.DateTime) Value {
 		return Int(int64(part(d)))
 	})}
 }
@@ -103,12 +118,12 @@ func timePart(name string, digits int, part func(temporal.Duration) int) *Func {
 	})}
 }
 
-// resolveDate makes a function of one date.
-func resolveDate(t Type, mode temporal.Mode, fn func(*Env, temporal.DateTime) Value) func(*Call) error {
+// resolveDate makes a function of one date; wanted is "date" or "datetime".
+func resolveDate(t Type, mode temporal.Mode, wanted string, fn func(*Env, temporal.DateTime) Value) func(*Call) error {
 	return func(c *Call) error {
 		c.T = t
 		c.Fn = strict1(func(env *Env, _ *Call, v Value) (Value, error) {
-			r, err := dateOf(env, v, mode)
+			r, err := dateFor(env, v, mode, wanted)
 			if err != nil || !r.OK() {
 				return Null, err
 			}
@@ -142,7 +157,7 @@ func resolveWeek(missing func(*Env) int, fn func(d temporal.DateTime, mode int) 
 			if err != nil || v.IsNull() {
 				return Null, err
 			}
-			r, err := dateOf(env, v, realDate)
+			r, err := dayOf(env, v, realDate)
 			if err != nil || !r.OK() {
 				return Null, err
 			}
@@ -185,7 +200,7 @@ func resolveExtract(c *Call) error {
 	}
 	c.T = TInt
 	if !u.HasTime() {
-		return resolveDate(TInt, anyDate, func(env *Env, d temporal.DateTime) Value {
+		return resolveDate(TInt, anyDate, "datetime", func(env *Env, d temporal.DateTime) Value {
 			return Int(temporal.ExtractDate(u, d, env.DefaultWeekFormat))
 		})(c)
 	}

@@ -47,12 +47,12 @@ func resolveFormat(asTime bool) func(*Call) error {
 				return Null, err
 			}
 			if asTime {
-				r, err := timeOf(env, v)
+				r, err := momentOf(env, v)
 				if err != nil || !r.OK() {
 					return Null, err
 				}
-				if d, ok := withDate(v, r); ok {
-					return formatted(env, func(b []byte) ([]byte, bool) { return temporal.AppendFormat(b, d, f) })
+				if r.Kind != temporal.KindTime {
+					return formatted(env, func(b []byte) ([]byte, bool) { return temporal.AppendFormat(b, r.DateTime, f) })
 				}
 				return formatted(env, func(b []byte) ([]byte, bool) { return temporal.AppendTimeFormat(b, r.Duration, f) })
 			}
@@ -64,14 +64,6 @@ func resolveFormat(asTime bool) func(*Call) error {
 		})
 		return nil
 	}
-}
-
-// withDate is the date and time of what was read as a time, if there is a date.
-func withDate(v Value, r temporal.Reading) (temporal.DateTime, bool) {
-	if v.kind == KindDate || v.kind == KindDatetime {
-		return temporal.DateTime(v.n), true
-	}
-	return r.DateTime, r.Kind == temporal.KindDateTime
 }
 
 // resolveStrToDate makes STR_TO_DATE. A literal format decides whether it is a DATE, a TIME or a DATETIME; others give DATETIME(6).

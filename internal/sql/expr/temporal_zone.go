@@ -54,6 +54,9 @@ func resolveFromUnixtime(c *Call) error {
 	at := func(env *Env, v Value) (temporal.DateTime, bool) {
 		n, nanos, ok := secondsOf(env, v)
 		if !ok {
+			if v.kind != KindUint {
+				warnBeyond(env, v)
+			}
 			return 0, false
 		}
 		if fsp == 0 {

@@ -35,7 +35,7 @@ type Value struct {
 	scale uint8  // KindDate..KindTime: digits of the fraction; KindFloat: 4 if it was a FLOAT, of single precision; texts: the TextSource
 	n     uint64 // integers, the bits of floats, packed dates and times, the numbers of bits, enums and sets
 	s     string // text, bytes; of bits, enums and sets what they are as text; of a document that has not been read its text
-	x     any    // *apd.Decimal, *document.Doc, other
+	x     any    // *apd.Decimal, *document.Doc, other; of a text the *Value that it was made of, see madeOf
 }
 
 // Null is the SQL NULL.
@@ -104,6 +104,25 @@ const (
 func (v Value) From(s TextSource) Value {
 	if v.kind == KindText || v.kind == KindBytes {
 		v.scale = uint8(s)
+	}
+	return v
+}
+
+// madeOf is a text with the value that it was made of: where a number, date or time is wanted that value counts, not the text. What IF, CASE, DATE_ADD,
+// ADDTIME and the like give as texts are such.
+func (v Value) madeOf(origin Value) Value {
+	if (v.kind == KindText || v.kind == KindBytes) && origin.kind != v.kind && origin.kind != KindNull {
+		v.x = &origin
+	}
+	return v
+}
+
+// origin is the value that a text was made of, or the value itself.
+func (v Value) origin() Value {
+	if v.kind == KindText || v.kind == KindBytes {
+		if o, ok := v.x.(*Value); ok {
+			return *o
+		}
 	}
 	return v
 }

@@ -112,7 +112,7 @@ func TestGroupedAndConv(t *testing.T) {
 		{"-9223372036854775809", 10, 10, "9223372036854775807", true}, {"7fffffffffffffffff", 16, -10, "-1", true},
 		{"99999999999999999999", -10, 10, "9223372036854775807", true}, {"1", 10, math.MinInt64, "", false},
 	} {
-		if got, ok := Conv(c.s, c.from, c.to); got != c.want || ok != c.ok {
+		if got, _, ok := Conv(c.s, c.from, c.to); got != c.want || ok != c.ok {
 			t.Errorf("CONV(%q,%d,%d): got %q %v, want %q %v", c.s, c.from, c.to, got, ok, c.want, c.ok)
 		}
 	}

@@ -42,20 +42,20 @@ func Group(s string) string {
 
 // Conv is CONV(s, from, to): the longest prefix of s that is a number of base from, printed in base to. Numbers have 64 bits and stick
 // at their bounds; a negative base means signed: for from the bounds, for to the printing. ok is false, and the SQL result NULL, for a
-// base outside 2 to 36 and for an empty text.
-func Conv(s string, from, to int64) (out string, ok bool) {
+// base outside 2 to 36 and for an empty text. clean is false, and a warning due, if s begins with no number or one beyond the bounds.
+func Conv(s string, from, to int64) (out string, clean, ok bool) {
 	base, signed := max(from, -from), from < 0
 	if base < 2 || base > 36 || max(to, -to) < 2 || max(to, -to) > 36 || s == "" {
-		return "", false
+		return "", true, false
 	}
-	bits := parseRadix(s, uint64(base), signed)
+	bits, clean := parseRadix(s, uint64(base), signed)
 	if to < 0 {
-		return strings.ToUpper(strconv.FormatInt(int64(bits), int(-to))), true
+		return strings.ToUpper(strconv.FormatInt(int64(bits), int(-to))), clean, true
 	}
-	return strings.ToUpper(strconv.FormatUint(bits, int(to))), true
+	return strings.ToUpper(strconv.FormatUint(bits, int(to))), clean, true
 }
 
-func parseRadix(s string, base uint64, signed bool) uint64 {
+func parseRadix(s string, base uint64, signed bool) (bits uint64, clean bool) {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {
 		i++
@@ -67,6 +67,7 @@ func parseRadix(s string, base uint64, signed bool) uint64 {
 	}
 	var m uint64
 	over := false
+	first := i
 	for ; i < len(s); i++ {
 		digit := uint64(math.MaxUint64)
 		switch c := s[i]; {
@@ -86,13 +87,15 @@ func parseRadix(s string, base uint64, signed bool) uint64 {
 	}
 	switch {
 	case signed && neg && (over || m > 1<<63):
-		return 1 << 63
+		return 1 << 63, false
 	case signed && !neg && (over || m > math.MaxInt64):
-		return math.MaxInt64
+		return math.MaxInt64, false
+	case over && neg:
+		return 0, false
 	case over:
-		return math.MaxUint64
+		return math.MaxUint64, false
 	case neg:
-		return -m
+		return -m, i > first
 	}
-	return m
+	return m, i > first
 }

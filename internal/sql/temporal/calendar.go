@@ -47,10 +47,14 @@ func dayNumber(year, month, day int) int {
 // January, a zero day as the day before the first.
 func DayNumber(d DateTime) int { return dayNumber(d.Year(), d.Month(), d.Day()) }
 
-// FromDayNumber is FROM_DAYS: the date of a day number; '0000-00-00' for those of year 0 and for those after 9999-12-31.
+// FromDayNumber is FROM_DAYS: the date of a day number; '0000-00-00' below 1 and after 9999-12-31. Year 0 has no leap day.
 func FromDayNumber(n int) DateTime {
-	if n <= 365 || n > maxDays {
+	switch {
+	case n <= 0 || n > maxDays:
 		return 0
+	case n <= 365:
+		d := FromDayNumber(n + 365)
+		return Date(0, d.Month(), d.Day())
 	}
 	year := n*100/36525 + 1 // at most one too large
 	for dayNumber(year, 1, 1) > n {

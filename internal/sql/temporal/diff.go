@@ -8,8 +8,11 @@ func DateDiff(a, b DateTime) int { return DayNumber(a) - DayNumber(b) }
 
 // Sub is TIMEDIFF of two datetimes, cut to the range of TIME with OutOfRange (warning 1292).
 func (d DateTime) Sub(e DateTime) (Duration, Faults) {
-	return Duration(d.micros() - e.micros()).clamp()
+	return d.Since(e).clamp()
 }
+
+// Since is the time from e to d, which may be longer than a TIME is.
+func (d DateTime) Since(e DateTime) Duration { return Duration(d.micros() - e.micros()) }
 
 // Sub is TIMEDIFF of two TIMEs, and SUBTIME of a TIME. It is cut to the range with OutOfRange (warning 1292).
 func (t Duration) Sub(u Duration) (Duration, Faults) { return (t - u).clamp() }
@@ -18,7 +21,7 @@ func (t Duration) Sub(u Duration) (Duration, Faults) { return (t - u).clamp() }
 func (t Duration) AddTime(u Duration) (Duration, Faults) { return (t + u).clamp() }
 
 // AddTime is ADDTIME of a datetime, SUBTIME if t is negated, and TIMESTAMP with two arguments. The result is NULL with a fault:
-// ZeroDate before year 1 (no warning), Overflow after 9999 (warning 1441).
+// ZeroDate before year 0 (no warning), Overflow after 9999 (warning 1441).
 func (d DateTime) AddTime(t Duration) (DateTime, Faults) {
 	micros := d.micros() + int64(t)
 	days := floorDiv(micros, microsDay)

@@ -257,7 +257,7 @@ func (d DateTime) Add(i Interval, u Unit) (DateTime, Faults) {
 	}
 	date := FromDayNumber(int(days))
 	if date == 0 {
-		return d, Overflow // MySQL counts no days of year 0
+		return d, Overflow
 	}
 	return date.withClock(floorMod(seconds, secondsDay)*1_000_000 + floorMod(micros, 1_000_000)), 0
 }

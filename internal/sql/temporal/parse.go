@@ -12,10 +12,29 @@ type Reading struct {
 	Zoned    bool     // an offset from UTC was given, and DateTime is a local time at that offset
 	Offset   int      // seconds east of UTC, if Zoned
 	Faults   Faults   // Truncated can come with a value; the caller warns
+	// Deprecated is the first delimiter of a text that MySQL deprecates.
+	Deprecated Delimiter
 }
 
 // OK says whether there is a value.
 func (r Reading) OK() bool { return r.Kind != None }
+
+// Delimiter is a character between the parts of a text that MySQL deprecates (4095, 4096). The zero Delimiter is none.
+type Delimiter struct {
+	Char   byte
+	At     int  // byte of the text, from 0
+	Prefer byte // what should stand there; 0: nothing should
+}
+
+// deprecate notes the first delimiter that is deprecated.
+func (d *Delimiter) deprecate(char byte, at int, prefer byte) {
+	if d.Char == 0 {
+		*d = Delimiter{Char: char, At: at, Prefer: prefer}
+	}
+}
+
+// preferred are the delimiters after year, month, day, hour and minute.
+const preferred = "-- ::"
 
 // fail is a Reading without a value.
 func fail(f Faults) Reading { return Reading{Faults: f} }
@@ -46,6 +65,8 @@ type fields struct {
 	end    int            // where the text after the parts begins
 	zoned  bool
 	offset int
+
+	deprecated Delimiter
 }
 
 // ParseDateTime reads a DATE, DATETIME or TIMESTAMP text:
@@ -84,7 +105,7 @@ func parseDateTime[T Text](s T, mode Mode, strict bool) (r Reading, shaped bool)
 		}
 		return fail(Truncated), true
 	}
-	r = Reading{Kind: KindDate, FSP: f.length[partMicro], Zoned: f.zoned, Offset: f.offset}
+	r = Reading{Kind: KindDate, FSP: f.length[partMicro], Zoned: f.zoned, Offset: f.offset, Deprecated: f.deprecated}
 	if f.count > 3 {
 		r.Kind = KindDateTime
 	}
@@ -116,8 +137,11 @@ func finishDateTime[T Text](s T, r Reading, at int, mode Mode) (Reading, bool) {
 		}
 		return r, true
 	}
-	if !onlySpaces(s, at) {
+	switch {
+	case !onlySpaces(s, at):
 		r.Faults |= Truncated
+	case at < len(s):
+		r.Deprecated.deprecate(s[at], at, 0)
 	}
 	return r, true
 }
@@ -128,6 +152,9 @@ func scanFields[T Text](s T) (f fields, ok bool) {
 	at := skipSpaces(s, 0)
 	if at == len(s) || !isDigit(s[at]) {
 		return f, false
+	}
+	if at > 0 {
+		f.deprecated.deprecate(s[0], 0, 0)
 	}
 	run := at
 	for run < len(s) && (isDigit(s[run]) || s[run] == 'T') {
@@ -187,12 +214,21 @@ func scanFields[T Text](s T) (f fields, ok bool) {
 				return f, true
 			}
 		}
+		first := at
 		for at < len(s) && (isPunct(s[at]) || isSpace(s[at])) {
 			if isSpace(s[at]) {
 				if part != partDay && part != partMicro {
 					return f, false
 				}
 				f.spaced = true
+			}
+			switch {
+			case at > first, part == partMicro && isSpace(s[at]), s[at] == ' ' && at == len(s)-1:
+				f.deprecated.deprecate(s[at], at, 0)
+			case part == partMicro:
+				f.deprecated.deprecate(s[at], at, ':')
+			case s[at] != preferred[part]:
+				f.deprecated.deprecate(s[at], at, preferred[part])
 			}
 			f.parted = true
 			at++

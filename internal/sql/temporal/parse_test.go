@@ -165,7 +165,7 @@ func TestParseTime(t *testing.T) {
 		{"106000", "NULL r"},
 		{"10:11:12abc", "10:11:12 t"},
 		{"10:11:12 ab", "10:11:12 t"},
-		{"10:11:12 abc", "2010-11-12 t"}, // twelve characters and a space: read as a date first
+		{"10:11:12 abc", "NULL t"}, // twelve characters and a space: read as a date, with something left over
 		{"10:11abc", "10:11:00 t"},
 		{"12abc", "00:00:12 t"},
 		{"abc", "NULL t"},
@@ -182,7 +182,7 @@ func TestParseTime(t *testing.T) {
 		{"20240229101112", "2024-02-29 10:11:12"},
 		{"2024-02-29", "00:20:24 t"},
 		{"2024-02-29T10:11:12", "00:20:24 t"},
-		{"2024-02-30 10:11:12", "NULL r"},
+		{"2024-02-30 10:11:12", "2024-02-30 10:11:12"},
 		{"0000-00-00 10:11:12", "0000-00-00 10:11:12"},
 	} {
 		r := ParseTime(c.text, 0)

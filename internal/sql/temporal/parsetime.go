@@ -11,6 +11,19 @@ package temporal
 // are OutOfRange without a value; more than 838:59:59 is OutOfRange and cut to that. Of the modes only TruncateFraction counts.
 func ParseTime[T Text](s T, mode Mode) Reading {
 	at := skipSpaces(s, 0)
+	var deprecated Delimiter
+	if at > 0 {
+		deprecated.deprecate(s[0], 0, 0)
+	}
+	r := parseTime(s, at, mode)
+	if deprecated.Char != 0 {
+		r.Deprecated = deprecated
+	}
+	return r
+}
+
+// parseTime is ParseTime of s[at:], which begins with no space.
+func parseTime[T Text](s T, at int, mode Mode) Reading {
 	negative := at < len(s) && s[at] == '-'
 	if negative {
 		at++
@@ -19,7 +32,11 @@ func ParseTime[T Text](s T, mode Mode) Reading {
 		return fail(Truncated)
 	}
 	if len(s)-at >= 12 {
-		if r, shaped := parseDateTime(s[at:], ZeroParts|mode&TruncateFraction, true); shaped {
+		if r, shaped := parseDateTime(s[at:], ZeroParts|InvalidDates|mode&TruncateFraction, true); shaped {
+			if r.Kind == KindDate && r.Faults != 0 {
+				return fail(r.Faults)
+			}
+			r.Deprecated.At += at
 			r.Duration = r.DateTime.Clock()
 			return r
 		}
@@ -31,7 +48,7 @@ func ParseTime[T Text](s T, mode Mode) Reading {
 	if p.minute > 59 || p.second > 59 {
 		return fail(OutOfRange)
 	}
-	r := Reading{Kind: KindTime, FSP: p.fsp}
+	r := Reading{Kind: KindTime, FSP: p.fsp, Deprecated: p.deprecated}
 	hours := p.hour + p.day*24
 	r.Duration, r.Faults = MakeDuration(negative, hours, p.minute, p.second, p.micro)
 	if p.up && mode&TruncateFraction == 0 && r.Faults == 0 {
@@ -47,6 +64,9 @@ func ParseTime[T Text](s T, mode Mode) Reading {
 	if !onlySpaces(s, p.end) {
 		r.Faults |= Truncated
 	}
+	if p.end < len(s) && isSpace(s[p.end]) {
+		r.Deprecated.deprecate(s[p.end], p.end, 0)
+	}
 	return r
 }
 
@@ -56,6 +76,8 @@ type timeParts struct {
 	fsp        int
 	up         bool // the seventh digit of the fraction rounds up
 	begin, end int
+
+	deprecated Delimiter
 }
 
 // maxTimePart is the largest number that can be a part of a TIME (32 bits).
@@ -70,6 +92,9 @@ func scanTime[T Text](s T, at int, p *timeParts) bool {
 	afterDays := skipSpaces(s, at)
 	switch {
 	case afterDays > at && len(s)-afterDays > 1 && isDigit(s[afterDays]):
+		if afterDays > at+1 {
+			p.deprecated.deprecate(s[at], at, 0)
+		}
 		var parts [3]int64
 		parts, at, ok = scanClock(s, afterDays, 3)
 		p.day, p.hour, p.minute, p.second = first, parts[0], parts[1], parts[2]
