@@ -90,7 +90,10 @@ func newEquality(operation string, a, b Node) (*equality, error) {
 		if err != nil {
 			return nil, err
 		}
-		c = asLeft(operation, c, pair[0].Type(), pair[1].Type())
+		c = asLeft(operation, c, pair[0].Type(), pair[1].Type(), isLeaf(pair[0]))
+		if len(left) == 1 && clockBesideDate(operation, pair[0], pair[1]) {
+			c.class = asTime
+		}
 		pair = operands(c.class, temporalConstants(operation, c.class, pair...)...)
 		if asTexts[operation] && (c.class == asDatetime || c.class == asTime) {
 			pair = documentsAsTexts(pair...)
@@ -122,8 +125,11 @@ func documentsAsTexts(nodes ...Node) []Node {
 }
 
 // asLeft is how a row is compared with several rows, and CASE's operand with a date: as the left side's type says. (1, 'a') IN ((1, 1), (2, 2)) compares
-// 'a' with '1'.
-func asLeft(operation string, c comparison, left, right Type) comparison {
+// 'a' with '1'. Integers are compared by their bits, but not those of a column on the left: of that MySQL's answer depends on whether it has an index.
+func asLeft(operation string, c comparison, left, right Type, column bool) comparison {
+	if operation == "case" && left.Kind() == KindJSON && right.IsTemporal() {
+		return comparison{class: asBytes, collation: BinaryCollation}
+	}
 	if left.Name == NullType || right.Name == NullType || c.class == asJSON {
 		return c
 	}
@@ -139,8 +145,10 @@ func asLeft(operation string, c comparison, left, right Type) comparison {
 	case operation == "case" && text && right.IsTemporal(), operation == rowsIn && text && !right.IsString():
 		return comparison{class: asText, collation: left.Collation}
 	case operation != rowsIn || left.IsTemporal():
-	case left.IsInteger():
+	case left.IsInteger() && !column:
 		return comparison{class: asBits}
+	case left.IsInteger():
+		return comparison{class: asInt}
 	case left.Kind() == KindDecimal:
 		return comparison{class: asDecimal}
 	case left.Kind() == KindFloat:
@@ -192,6 +200,18 @@ func realTimes(c comparison) compareFn {
 		}
 		return order(x, y), false, nil
 	}
+}
+
+// clockBesideDate reports whether a TIME column is compared with a constant date, of which the time of day counts then.
+func clockBesideDate(operation string, a, b Node) bool {
+	switch operation {
+	case "=", "<=>", "<>", "!=", "<", "<=", ">", ">=":
+		is := func(column, constant Node) bool {
+			return isLeaf(column) && !IsConst(column) && column.Type().Kind() == KindTime && IsConst(constant) && constant.Type().HasDate()
+		}
+		return is(a, b) || is(b, a)
+	}
+	return false
 }
 
 // isBranch reports whether an expression is the value of IF or CASE.
@@ -463,7 +483,8 @@ func resolveIn(negated bool) func(*Call) error {
 			allText = allText && (a.Type().IsString() || a.Type().Name == NullType)
 		}
 		_, row := left.(*Tuple)
-		if err := inCollation(c.Args); err != nil && !row {
+		document := slices.ContainsFunc(c.Args, func(n Node) bool { return n.Type().Kind() == KindJSON })
+		if err := inCollation(c.Args); err != nil && !row && !document {
 			return err
 		}
 		if allText && !row {
@@ -483,8 +504,7 @@ func resolveIn(negated bool) func(*Call) error {
 		case row:
 			operation = rowsIn
 		}
-		document := slices.ContainsFunc(c.Args, func(n Node) bool { return n.Type().Kind() == KindJSON })
-		whole, bits := !row && !document && wholeList(c.Args), !row && !oneClass(c.Args)
+		whole, bits := !row && !document && wholeList(c.Args), !row && !isLeaf(left) && !oneClass(c.Args)
 		for _, a := range c.Args[1:] {
 			e, err := newEquality(operation, left, a)
 			if err == nil && document && !row { // beside a document all are documents
@@ -515,10 +535,16 @@ func resolveIn(negated bool) func(*Call) error {
 			}
 			pairs = append(pairs, e)
 		}
+		if cmp := momentsListed(c.Args); cmp != nil && !row && !document {
+			for i, a := range c.Args[1:] {
+				pairs[i].left[0], pairs[i].right[0], pairs[i].cmp[0] = left, a, cmp
+			}
+		}
 		class, sorted := listClass(c.Args)
-		if sorted = sorted && class != asText; !sorted && oneClass(c.Args) && len(c.Args) > 2 && !row && !document {
+		if sorted = sorted && class != asText; !sorted && !left.Type().IsTemporal() && oneClass(c.Args) && len(c.Args) > 2 && !row && !document {
 			class, sorted = pairs[0].how[0].class, true
 		}
+		sortedRows := row && len(pairs) > 1 && !slices.ContainsFunc(c.Args, func(n Node) bool { return !IsConst(n) })
 		sorted = sorted && !row && !slices.ContainsFunc(c.Args[1:], func(n Node) bool { return !IsConst(n) }) && !isLeaf(left)
 		c.T = TBool
 		c.Fn = func(env *Env, c *Call) (Value, error) {
@@ -529,6 +555,11 @@ func resolveIn(negated bool) func(*Call) error {
 				}
 				quiet := *env
 				quiet.Warn, env = nil, &quiet
+			}
+			if sortedRows {
+				if err := warnOfRows(env, pairs); err != nil {
+					return Null, err
+				}
 			}
 			for i, p := range pairs {
 				if i&255 == 255 {
@@ -557,6 +588,47 @@ func resolveIn(negated bool) func(*Call) error {
 	}
 }
 
+// momentsListed is how a date or time is compared with a list of constants: as what it is itself, also with numbers; what is none is equal to nothing.
+// nil: it is no such list.
+func momentsListed(args []Node) compareFn {
+	t := args[0].Type()
+	if len(args) < 3 || !t.IsTemporal() {
+		return nil
+	}
+	for _, n := range args[1:] {
+		if k := n.Type().Kind(); !IsConst(n) || k == KindJSON || k == KindOther || t.Kind() == KindTime && n.Type().HasDate() {
+			return nil
+		}
+	}
+	read := func(env *Env, v Value) (int64, bool, error) {
+		if v.kind == KindDate || v.kind == KindDatetime {
+			return int64(v.n), true, nil
+		}
+		if d, ok := smallDate(env, v); ok {
+			return int64(d), true, nil
+		}
+		r, err := dayOf(env, v, anyDate)
+		return int64(r.DateTime), r.OK(), err
+	}
+	switch t.Kind() {
+	case KindTime:
+		read = ToTime
+	case KindDatetime:
+		read = ToDatetime
+	}
+	return func(env *Env, a, b Value) (int, bool, error) {
+		x, ok, err := read(env, a)
+		if err != nil || !ok {
+			return 1, false, err
+		}
+		y, ok, err := read(env, b)
+		if err != nil || !ok {
+			return -1, false, err
+		}
+		return order(x, y), false, nil
+	}
+}
+
 // warnOfTexts warns of the texts of a list of numbers, dates or times, then of the text that is looked for, that are none: MySQL sorts the list first.
 func warnOfTexts(env *Env, c *Call, class class) error {
 	for i := range c.Args {
@@ -582,6 +654,29 @@ func warnOfTexts(env *Env, c *Call, class class) error {
 	return nil
 }
 
+// warnOfRows warns of the texts of rows of constants that are no numbers where the row that is looked for has numbers.
+func warnOfRows(env *Env, pairs []*equality) error {
+	for _, p := range pairs {
+		for i, how := range p.how {
+			v, err := p.right[i].Eval(env)
+			if err == nil && v.kind == KindText {
+				switch how.class {
+				case asBits, asInt:
+					_, _, err = ToInt(env, v)
+				case asFloat:
+					_, err = ToFloat(env, v)
+				case asDecimal:
+					_, err = ToDecimal(env, v)
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // wholeList reports whether a list of constants is compared with an integer that is no column as integers, although none of it is an integer or a
 // decimal: MySQL makes it a sorted list of the left side's type.
 func wholeList(args []Node) bool {
@@ -600,14 +695,19 @@ func wholeList(args []Node) bool {
 // oneClass reports whether all elements of a list are constants that are compared with the left side alike: MySQL sorts such a list. Of others it
 // compares the integers by their bits.
 func oneClass(args []Node) bool {
+	left := args[0].Type()
 	class := func(t Type) Kind {
 		switch {
-		case t.IsInteger():
-			return KindInt
-		case t.Kind() == KindDecimal:
+		case left.Kind() == KindFloat, t.Kind() == KindFloat:
+			return KindFloat
+		case !left.IsNumber() && !t.IsNumber():
+			return KindText
+		case !left.IsNumber() || !t.IsNumber():
+			return KindFloat
+		case left.Kind() == KindDecimal || t.Kind() == KindDecimal:
 			return KindDecimal
 		}
-		return KindFloat
+		return KindInt
 	}
 	var first Kind
 	for _, n := range args[1:] {
