@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longitude-db/longitude/internal/hrsleep"
+	"github.com/longitude-db/longitude/internal/rt/hrsleep"
 )
 
 // pending is how many pieces may be on their way on one connection in one direction, each of 64 KiB at most. A sender that is faster

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Model is what a database promises of the order of its transactions.
+// Model is what a database guarantees of the order of its transactions.
 type Model string
 
 // The models, each with what it adds to those before it.
@@ -25,7 +25,7 @@ const (
 	StrongSnapshotIsolation Model = "strong-snapshot-isolation"
 	StrictSerializable      Model = "strict-serializable"
 
-	// SerializableLinearizableKeys is what `uncertainty` ordering promises: there is an order of all transactions that explains
+	// SerializableLinearizableKeys is what `uncertainty` ordering guarantees: there is an order of all transactions that explains
 	// them, and with the versions in that order each key by itself is linearizable. Causal reverse is permitted.
 	SerializableLinearizableKeys Model = "serializable-linearizable-keys"
 )

@@ -128,6 +128,6 @@ const (
 
 // TxnOptions are what transactions are judged by.
 type TxnOptions struct {
-	// Model is what the database promises. Default: StrictSerializable.
+	// Model is what the database guarantees. Default: StrictSerializable.
 	Model Model
 }

@@ -10,16 +10,16 @@ import (
 
 // kindsOfCycles is a second, naive search: it walks every simple cycle of a small graph, over each of its parallel edges, and
 // collects what they are called.
-func kindsOfCycles(s *seeker, n int, edges []edge) map[Kind]bool {
+func kindsOfCycles(s *cycleFinder, n int, edges []edge) map[Kind]bool {
 	out := map[Kind]bool{}
-	var way []hop
+	var way []pathEdge
 	var walk func(start, at int32)
 	walk = func(start, at int32) {
 		for _, e := range edges {
-			if e.from != at || e.to < start || slices.ContainsFunc(way, func(h hop) bool { return h.a == e.to }) && e.to != start {
+			if e.from != at || e.to < start || slices.ContainsFunc(way, func(h pathEdge) bool { return h.a == e.to }) && e.to != start {
 				continue
 			}
-			way = append(way, hop{edge: e, a: e.from, b: e.to})
+			way = append(way, pathEdge{edge: e, a: e.from, b: e.to})
 			if e.to == start {
 				out[s.classify(shorten(slices.Clone(way)))] = true
 			} else {
@@ -39,7 +39,7 @@ func kindsOfCycles(s *seeker, n int, edges []edge) map[Kind]bool {
 func TestCyclesAgainstNaive(t *testing.T) {
 	worst := func(kinds map[Kind]bool) Kind {
 		for _, o := range orders {
-			for _, q := range quests {
+			for _, q := range cycleClasses {
 				if k := q.kind + Kind(o.suffix); kinds[k] {
 					return k
 				}
@@ -72,7 +72,7 @@ func TestCyclesAgainstNaive(t *testing.T) {
 			from.to = aux
 			a.g.edges = append(a.g.edges, from, to)
 		}
-		want := kindsOfCycles(&seeker{}, n, plain)
+		want := kindsOfCycles(&cycleFinder{}, n, plain)
 		a.cycles(&a.g, false)
 		got := map[Kind]bool{}
 		for _, an := range append(a.rep.Anomalies, a.rep.Others...) {
@@ -87,7 +87,7 @@ func TestCyclesAgainstNaive(t *testing.T) {
 		}
 	}
 	for _, o := range orders {
-		for _, q := range quests {
+		for _, q := range cycleClasses {
 			if k := q.kind + Kind(o.suffix); seen[k] < 5 {
 				t.Errorf("%s came up only %d times", k, seen[k])
 			}

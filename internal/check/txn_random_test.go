@@ -127,8 +127,8 @@ func text(h []Txn) (s string) {
 	return s
 }
 
-// harm is something done to a history that a correct database could have made, which it then could not.
-type harm struct {
+// corruption is something done to a history that a correct database could have made, which it then could not.
+type corruption struct {
 	name string
 	add  int    // transactions that it makes up, at the beginning of the history
 	kind []Kind // what it is called; any of them
@@ -180,7 +180,7 @@ func misses(others ...Kind) []Kind {
 	return others
 }
 
-var harms = []harm{
+var corruptions = []corruption{
 	{"a read misses what was acknowledged before it began", 0, misses(G1b),
 		func(rng *rand.Rand, h []Txn) bool {
 			_, m := pick(rng, h, func(x *Txn, m *Mop) bool {
@@ -303,27 +303,27 @@ var harms = []harm{
 	}},
 }
 
-// TestTxnsFindHarm: each harm done to a correct history is found, under its name.
-func TestTxnsFindHarm(t *testing.T) {
-	for _, harm := range harms {
+// TestTxnsFindCorruption: each corruption done to a correct history is found, under its name.
+func TestTxnsFindCorruption(t *testing.T) {
+	for _, corruption := range corruptions {
 		done := 0
 		for seed := range uint64(60) {
 			s := shapes[seed%uint64(len(shapes))]
 			rng := rand.New(rand.NewPCG(seed, 77))
 			h := perfect(rng, s)
-			h = append(make([]Txn, harm.add), h...)
-			if !harm.do(rng, h) {
+			h = append(make([]Txn, corruption.add), h...)
+			if !corruption.do(rng, h) {
 				continue
 			}
 			done++
 			as := Transactions(h, TxnOptions{})
-			if !slices.ContainsFunc(harm.kind, func(k Kind) bool { return has(as, k) }) {
-				t.Errorf("%s, seed %d: found %v, want one of %v\n%s", harm.name, seed, as, harm.kind, text(h))
+			if !slices.ContainsFunc(corruption.kind, func(k Kind) bool { return has(as, k) }) {
+				t.Errorf("%s, seed %d: found %v, want one of %v\n%s", corruption.name, seed, as, corruption.kind, text(h))
 				return
 			}
 		}
 		if done < 10 {
-			t.Errorf("%s: could be done only %d times", harm.name, done)
+			t.Errorf("%s: could be done only %d times", corruption.name, done)
 		}
 	}
 }

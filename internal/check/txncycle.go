@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// quest is one class of cycles: which edges it goes over, and of which it needs one.
-type quest struct {
+// cycleClass is one class of cycles: which edges it goes over, and of which it needs one.
+type cycleClass struct {
 	kind        Kind
 	first       edgeKind // the cycle begins with one of these
 	rest        edgeKind // and comes back over these
 	nonadjacent bool     // no two rw edges next to each other
 }
 
-// quests are the classes without suffix, the worst first: what one class finds is no longer looked for in the next.
-var quests = []quest{
+// cycleClasses are the classes without suffix, the worst first: what one class finds is no longer looked for in the next.
+var cycleClasses = []cycleClass{
 	{G0, edgeWW, edgeWW, false},
 	{G1c, edgeWR, edgeWW | edgeWR, false},
 	{GSingle, edgeRW, edgeWW | edgeWR, false},
@@ -36,8 +36,8 @@ var orders = []struct {
 // judged alike.
 const maxSteps = 60_000_000
 
-// seeker looks for cycles in one graph.
-type seeker struct {
+// cycleFinder looks for cycles in one graph.
+type cycleFinder struct {
 	*analysis
 	g     *graph
 	key   bool            // g is byKey
@@ -50,8 +50,8 @@ type seeker struct {
 	round int32
 }
 
-// hop is one step of a cycle: from a transaction to the next, past auxiliary nodes.
-type hop struct {
+// pathEdge is one step of a cycle: from a transaction to the next, past auxiliary nodes.
+type pathEdge struct {
 	edge       // of its kind, with what a wrote or read (v1) and what b wrote (v2)
 	a, b int32 // nodes
 }
@@ -64,34 +64,34 @@ func (a *analysis) cycles(g *graph, key bool) {
 		return
 	}
 	n := 4 * len(g.txn)
-	s := &seeker{analysis: a, g: g, key: key, known: map[string]bool{}, seen: make([]int32, n), from: make([]int32, n), via: make([]int32, n)}
+	s := &cycleFinder{analysis: a, g: g, key: key, known: map[string]bool{}, seen: make([]int32, n), from: make([]int32, n), via: make([]int32, n)}
 	for _, o := range orders {
 		if key && o.suffix != Realtime {
 			continue // those are cycles of the whole graph as well
 		}
-		for _, q := range quests {
+		for _, q := range cycleClasses {
 			q.rest |= o.kinds
 			in, ms := g.components(q.first|q.rest, of)
 			for i, m := range ms {
-				if !s.done(in, int32(i)) {
-					s.seek(q, o.needs, in, m)
+				if !s.covered(in, int32(i)) {
+					s.findShortest(q, o.needs, in, m)
 				}
 			}
 		}
-		if len(s.found) > 0 || !a.model.Forbids(s.suffixed(G2Item, o.suffix)) {
+		if len(s.found) > 0 || !a.model.Forbids(s.withSuffix(G2Item, o.suffix)) {
 			continue
 		}
 		// The search has run out of steps, and there is a cycle nevertheless.
 		if in, ms := g.components(edgeData|o.kinds, of); len(ms) > 0 {
-			s.any(quest{first: edgeData, rest: edgeData | o.kinds}, in, ms[0])
+			s.findAny(cycleClass{first: edgeData, rest: edgeData | o.kinds}, in, ms[0])
 		}
 	}
 	a.rep.Incomplete = a.rep.Incomplete || a.left <= 0
 }
 
-// done reports whether the component holds a whole cycle that has been reported and that the model forbids, or whether
+// covered reports whether the component holds a whole cycle that has been reported and that the model forbids, or whether
 // the search has to end.
-func (s *seeker) done(in []int32, c int32) bool {
+func (s *cycleFinder) covered(in []int32, c int32) bool {
 	return s.left <= 0 || slices.ContainsFunc(s.found, func(nodes []int32) bool {
 		return !slices.ContainsFunc(nodes, func(n int32) bool { return in[n] != c })
 	})
@@ -103,9 +103,9 @@ type start struct {
 	back int64
 }
 
-// starts lists the edges that a class of cycles may begin with, those that lead back far first: a cycle has to lead back in
+// startEdges lists the edges that a class of cycles may begin with, those that lead back far first: a cycle has to lead back in
 // time somewhere, and most edges do not.
-func (s *seeker) starts(q quest, in []int32, members []int32) (out []start) {
+func (s *cycleFinder) startEdges(q cycleClass, in []int32, members []int32) (out []start) {
 	first := map[int32]int64{} // of an auxiliary node: the earliest beginning of those behind it
 	begin := func(n int32) int64 {
 		if t := s.g.txn[n]; t >= 0 {
@@ -134,34 +134,34 @@ func (s *seeker) starts(q quest, in []int32, members []int32) (out []start) {
 	return out
 }
 
-// seek looks for a short cycle of one class in one component.
-func (s *seeker) seek(q quest, needs edgeKind, in []int32, members []int32) {
+// findShortest looks for a short cycle of one class in one component.
+func (s *cycleFinder) findShortest(q cycleClass, needs edgeKind, in []int32, members []int32) {
 	const tries = 40 // to find a shorter one
-	var best []hop
+	var best []pathEdge
 	floor := s.left - maxSteps/20
-	for i, st := range s.starts(q, in, members) {
+	for i, st := range s.startEdges(q, in, members) {
 		if s.left <= max(floor, 0) || len(best) == 2 || best != nil && i >= tries {
 			break
 		}
-		if c := s.shortest(st.edge, q, needs, in); c != nil && (best == nil || len(c) < len(best)) {
+		if c := s.shortestCycle(st.edge, q, needs, in); c != nil && (best == nil || len(c) < len(best)) {
 			best = c
 		}
 	}
-	for _, c := range simple(best) {
-		s.name(c)
+	for _, c := range splitIntoSimple(best) {
+		s.reportCycle(c)
 	}
 }
 
-// any reports some cycle of a component.
-func (s *seeker) any(q quest, in []int32, members []int32) {
-	for _, c := range simple(s.shortest(s.starts(q, in, members)[0].edge, q, 0, in)) {
-		s.name(c)
+// findAny reports some cycle of a component.
+func (s *cycleFinder) findAny(q cycleClass, in []int32, members []int32) {
+	for _, c := range splitIntoSimple(s.shortestCycle(s.startEdges(q, in, members)[0].edge, q, 0, in)) {
+		s.reportCycle(c)
 	}
 }
 
-// shortest is a shortest way around that begins with an edge, over one component, in breadth-first search. Steps from
+// shortestCycle is a shortest way around that begins with an edge, over one component, in breadth-first search. Steps from
 // auxiliary nodes cost nothing. It may come past a node twice.
-func (s *seeker) shortest(first int32, q quest, needs edgeKind, in []int32) []hop {
+func (s *cycleFinder) shortestCycle(first int32, q cycleClass, needs edgeKind, in []int32) []pathEdge {
 	s.round++
 	e := &s.g.edges[first]
 	goal, c := e.from, in[e.from]
@@ -196,7 +196,7 @@ func (s *seeker) shortest(first int32, q quest, needs edgeKind, in []int32) []ho
 				}
 				s.seen[to], s.via[to], s.from[to] = s.round, x, at
 				if e.to == goal && to&3 == 2 {
-					return s.hops(to)
+					return s.pathTo(to)
 				}
 				if free {
 					level = append(level, to)
@@ -210,15 +210,15 @@ func (s *seeker) shortest(first int32, q quest, needs edgeKind, in []int32) []ho
 	return nil
 }
 
-// hops is the way to a state, without the auxiliary nodes.
-func (s *seeker) hops(at int32) (out []hop) {
+// pathTo is the way to a state, without the auxiliary nodes.
+func (s *cycleFinder) pathTo(at int32) (out []pathEdge) {
 	var way []edge
 	for ; at >= 0; at = s.from[at] {
 		way = append(way, s.g.edges[s.via[at]])
 	}
 	slices.Reverse(way)
 	for len(way) > 0 {
-		h, n := hop{edge: way[0], a: way[0].from, b: way[0].to}, 1
+		h, n := pathEdge{edge: way[0], a: way[0].from, b: way[0].to}, 1
 		for s.g.txn[h.b] < 0 {
 			h.b, h.v2 = way[n].to, way[n].v2
 			n++
@@ -229,12 +229,12 @@ func (s *seeker) hops(at int32) (out []hop) {
 	return out
 }
 
-// simple cuts a way around into cycles that come past no node twice.
-func simple(way []hop) (cycles [][]hop) {
-	var open []hop
+// splitIntoSimple cuts a way around into cycles that come past no node twice.
+func splitIntoSimple(way []pathEdge) (cycles [][]pathEdge) {
+	var open []pathEdge
 	for _, h := range way {
 		open = append(open, h)
-		if i := slices.IndexFunc(open, func(o hop) bool { return o.a == h.b }); i >= 0 {
+		if i := slices.IndexFunc(open, func(o pathEdge) bool { return o.a == h.b }); i >= 0 {
 			cycles = append(cycles, slices.Clone(open[i:]))
 			open = open[:i]
 		}
@@ -242,8 +242,8 @@ func simple(way []hop) (cycles [][]hop) {
 	return cycles
 }
 
-// name finds out what a cycle is called, and reports it.
-func (s *seeker) name(c []hop) {
+// reportCycle classifies a cycle and reports it.
+func (s *cycleFinder) reportCycle(c []pathEdge) {
 	c = shorten(c)
 	least := 0
 	for i := range c {
@@ -272,7 +272,7 @@ func (s *seeker) name(c []hop) {
 }
 
 // shorten makes one step of two in time: before is transitive.
-func shorten(c []hop) []hop {
+func shorten(c []pathEdge) []pathEdge {
 	for i := 0; len(c) > 2 && i < len(c); {
 		j := (i + 1) % len(c)
 		if c[i].kind != edgeRT || c[j].kind != edgeRT {
@@ -287,7 +287,7 @@ func shorten(c []hop) []hop {
 }
 
 // classify names a cycle by its edges.
-func (s *seeker) classify(c []hop) Kind {
+func (s *cycleFinder) classify(c []pathEdge) Kind {
 	var wr, rw, adjacent, process, rt int
 	for i, h := range c {
 		switch h.kind {
@@ -313,19 +313,19 @@ func (s *seeker) classify(c []hop) Kind {
 	}
 	switch {
 	case rw == 0 && wr == 0:
-		return s.suffixed(G0, suffix)
+		return s.withSuffix(G0, suffix)
 	case rw == 0:
-		return s.suffixed(G1c, suffix)
+		return s.withSuffix(G1c, suffix)
 	case rw == 1:
-		return s.suffixed(GSingle, suffix)
+		return s.withSuffix(GSingle, suffix)
 	case adjacent == 0:
-		return s.suffixed(GNonadjacent, suffix)
+		return s.withSuffix(GNonadjacent, suffix)
 	}
-	return s.suffixed(G2Item, suffix)
+	return s.withSuffix(G2Item, suffix)
 }
 
-// suffixed completes the name of a cycle: in the graph of single keys, time is the only order besides.
-func (s *seeker) suffixed(k Kind, suffix string) Kind {
+// withSuffix completes the name of a cycle: in the graph of single keys, time is the only order besides.
+func (s *cycleFinder) withSuffix(k Kind, suffix string) Kind {
 	if s.key && suffix != "" {
 		suffix = KeyRealtime
 	}

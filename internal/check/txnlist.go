@@ -11,31 +11,31 @@ type element struct {
 	writer int32 // transaction; -1: nobody
 }
 
-// glimpse is a list as a transaction first saw it, before appending to it: a version that others made.
-type glimpse struct {
+// listRead is a list as a transaction first saw it, before appending to it: a version that others made.
+type listRead struct {
 	txn  int32
 	list []int64
 }
 
-// lister recovers the versions of lists. A list tells its whole past: reading [1 2 3] shows that 1 was appended first,
+// listAnalysis recovers the versions of lists. A list shows its whole past: reading [1 2 3] shows that 1 was appended first,
 // 2 after it, and nothing between them. So the longest list read is the order of the versions; every other is a beginning
 // of it; and what was appended by a transaction that took effect, and is not in it, came later.
-type lister struct {
+type listAnalysis struct {
 	*analysis
 	writer map[int64]ref // of each element of the key
 	pos    map[int64]int32
 	order  []element
 
 	// Kept from key to key, because allocating them takes most of the time.
-	glimpses []glimpse
-	updaters map[int]int32 // length of the version read -> an acknowledged transaction that appended to it
-	own      []int64
-	liars    map[int32]bool // transactions that contradict themselves
+	firstReads []listRead
+	updaters   map[int]int32 // length of the version read -> an acknowledged transaction that appended to it
+	own        []int64
+	liars      map[int32]bool // transactions that contradict themselves
 }
 
 // lists finds the anomalies and the edges of all lists.
 func (a *analysis) lists() {
-	l := &lister{analysis: a}
+	l := &listAnalysis{analysis: a}
 	for k := range a.refs {
 		if a.list[k] {
 			l.key(int32(k))
@@ -43,9 +43,9 @@ func (a *analysis) lists() {
 	}
 }
 
-func (l *lister) key(k int32) {
+func (l *listAnalysis) key(k int32) {
 	l.writer, l.pos, l.order = emptied(l.writer), emptied(l.pos), l.order[:0]
-	l.glimpses, l.updaters, l.liars = l.glimpses[:0], emptied(l.updaters), emptied(l.liars)
+	l.firstReads, l.updaters, l.liars = l.firstReads[:0], emptied(l.updaters), emptied(l.liars)
 	var longest ref
 	for _, r := range l.refs[k] {
 		if m := l.mop(r); m.Kind == MopAppend {
@@ -70,7 +70,7 @@ func (l *lister) key(k int32) {
 		if !seen {
 			return
 		}
-		l.glimpses = append(l.glimpses, glimpse{txn, first})
+		l.firstReads = append(l.firstReads, listRead{txn, first})
 		if l.h[txn].Outcome == OK && slices.ContainsFunc(refs, func(r ref) bool { return l.mop(r).Kind == MopAppend }) {
 			if o, ok := l.updaters[len(first)]; ok && slices.Equal(first, l.saw(o, k)) {
 				l.note(LostUpdate, []int32{o, txn}, "both read key %s as %s and appended to that", l.keys[k], listText(first))
@@ -86,7 +86,7 @@ func (l *lister) key(k int32) {
 }
 
 // saw is what a transaction saw of a list first.
-func (l *lister) saw(txn, k int32) []int64 {
+func (l *listAnalysis) saw(txn, k int32) []int64 {
 	for i := range l.h[txn].Mops {
 		if m := &l.h[txn].Mops[i]; m.Key == l.keys[k] && m.Kind == MopReadList && m.Known {
 			return m.List
@@ -97,7 +97,7 @@ func (l *lister) saw(txn, k int32) []int64 {
 
 // walk follows one transaction: every read must be what others had appended when it first read (first), with its own
 // appends behind that. seen reports whether it read at all.
-func (l *lister) walk(k, txn int32, refs []ref) (first []int64, seen, ok bool) {
+func (l *listAnalysis) walk(k, txn int32, refs []ref) (first []int64, seen, ok bool) {
 	own := l.own[:0]
 	for _, r := range refs {
 		m := l.mop(r)
@@ -125,7 +125,7 @@ func (l *lister) walk(k, txn int32, refs []ref) (first []int64, seen, ok bool) {
 }
 
 // versions takes the order of versions from the longest list, and finds what is wrong with the list itself.
-func (l *lister) versions(k int32, longest ref) {
+func (l *listAnalysis) versions(k int32, longest ref) {
 	reader := longest.txn
 	var aborted *ref
 	for _, v := range l.mop(longest).List {
@@ -151,7 +151,7 @@ func (l *lister) versions(k int32, longest ref) {
 }
 
 // compatible holds every list that was read against the order, and its elements against those who appended them.
-func (l *lister) compatible(k int32, longest ref) {
+func (l *listAnalysis) compatible(k int32, longest ref) {
 	blamed := map[int64]bool{} // of each element one reader is enough
 	unknown := func(txn int32, v int64) {
 		if blamed[v] {
@@ -210,7 +210,7 @@ func duplicated(l []int64) bool {
 }
 
 // isVersion reports whether a list is a beginning of the order.
-func (l *lister) isVersion(list []int64) bool {
+func (l *listAnalysis) isVersion(list []int64) bool {
 	if len(list) > len(l.order) {
 		return false
 	}
@@ -223,14 +223,14 @@ func (l *lister) isVersion(list []int64) bool {
 }
 
 // appendsAfter reports whether a transaction appends to the same list again after this append.
-func (l *lister) appendsAfter(w ref) bool {
+func (l *listAnalysis) appendsAfter(w ref) bool {
 	ms := l.h[w.txn].Mops
 	return slices.ContainsFunc(ms[w.mop+1:], func(m Mop) bool { return m.Kind == MopAppend && m.Key == ms[w.mop].Key })
 }
 
 // link makes the edges of a list: each writer comes after the one before (ww) and before who saw its element last (wr),
 // and who saw a version comes before the next writer (rw).
-func (l *lister) link(k int32) {
+func (l *listAnalysis) link(k int32) {
 	// next[i] is the first element from i on whose writer took effect; prev[i] the last one before i.
 	n := len(l.order)
 	next, prev := make([]int32, n+1), make([]int32, n+1)
@@ -265,7 +265,7 @@ func (l *lister) link(k int32) {
 		}
 	}
 	var last []int32 // who read the longest list
-	for _, g := range l.glimpses {
+	for _, g := range l.firstReads {
 		if !l.isVersion(g.list) {
 			continue
 		}

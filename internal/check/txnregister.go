@@ -63,12 +63,12 @@ func (p *pair) rank() int {
 	return 2
 }
 
-// registrar infers the order of the versions of registers. It is seldom total, as a register does not tell its past. What
-// is known: the initial state is before everything; what a transaction wrote comes after what it had read; and if the
-// model promises that keys are linearizable (or follow each client's order), a version met after another had been
-// left is that one, or a later one. A database that breaks the promise by which an order was inferred shows a cycle all the
+// registerAnalysis infers the order of the versions of registers. It is seldom total, as a register does not show its past. These facts are
+// known: the initial state is before everything; what a transaction wrote comes after what it had read; and if the model guarantees
+// that keys are linearizable (or follow each client's order), a version met after another had been
+// left is that one, or a later one. A database that breaks the guarantee by which an order was inferred shows a cycle all the
 // same, though perhaps of a worse name than it deserves.
-type registrar struct {
+type registerAnalysis struct {
 	*analysis
 	writer map[int64]ref
 	final  map[int64]bool // of each value written: the last one its transaction wrote
@@ -78,7 +78,7 @@ type registrar struct {
 
 // registers finds the anomalies and the edges of all registers.
 func (a *analysis) registers() {
-	r := &registrar{analysis: a}
+	r := &registerAnalysis{analysis: a}
 	for k := range a.refs {
 		if !a.list[k] {
 			r.key(int32(k))
@@ -86,7 +86,7 @@ func (a *analysis) registers() {
 	}
 }
 
-func (r *registrar) key(k int32) {
+func (r *registerAnalysis) key(k int32) {
 	r.writer, r.final = emptied(r.writer), emptied(r.final)
 	r.uses, r.pairs = r.uses[:0], r.pairs[:0]
 	r.perTxn(int(k), func(txn int32, refs []ref) {
@@ -125,7 +125,7 @@ func (r *registrar) key(k int32) {
 }
 
 // walk follows one transaction: it reads what it wrote itself, or else always the same.
-func (r *registrar) walk(k, txn int32, refs []ref) (u use, ok bool) {
+func (r *registerAnalysis) walk(k, txn int32, refs []ref) (u use, ok bool) {
 	t := &r.h[txn]
 	u = use{txn: txn, invoke: t.Invoke, return_: t.end()}
 	for _, f := range refs {
@@ -158,20 +158,20 @@ func (u *use) text() string { return valueText(u.read, u.absent) }
 
 // before notes that a version comes before another, if both are states that the register was left in: the last that some
 // transaction wrote, which took effect.
-func (r *registrar) before(a, b version, p pair) {
-	if a != b && r.left(a) && r.left(b) {
+func (r *registerAnalysis) before(a, b version, p pair) {
+	if a != b && r.replaced(a) && r.replaced(b) {
 		p.before, p.after = a.v, b.v
 		r.pairs = append(r.pairs, p)
 	}
 }
 
-func (r *registrar) left(v version) bool {
+func (r *registerAnalysis) replaced(v version) bool {
 	w, ok := r.writer[v.v]
 	return ok && !v.absent && r.in[w.txn] && r.final[v.v]
 }
 
 // origins finds reads of what nobody wrote, what failed, and what was overwritten by its own transaction.
-func (r *registrar) origins(k int32) {
+func (r *registerAnalysis) origins(k int32) {
 	for i := range r.uses {
 		u := &r.uses[i]
 		if !u.reads || u.absent {
@@ -190,7 +190,7 @@ func (r *registrar) origins(k int32) {
 }
 
 // updates finds two transactions that both replaced the version that they had read.
-func (r *registrar) updates(k int32) {
+func (r *registerAnalysis) updates(k int32) {
 	by := map[version]int32{}
 	for i := range r.uses {
 		u := &r.uses[i]
@@ -207,7 +207,7 @@ func (r *registrar) updates(k int32) {
 
 // inTime lets versions come after each other as transactions on the key do: whoever begins after another has ended meets
 // what that one left, or something later.
-func (r *registrar) inTime(uses []use) {
+func (r *registerAnalysis) inTime(uses []use) {
 	type meeting struct {
 		at  int64
 		end bool
@@ -253,7 +253,7 @@ func (r *registrar) inTime(uses []use) {
 }
 
 // inSessions does the same for each client by itself.
-func (r *registrar) inSessions() {
+func (r *registerAnalysis) inSessions() {
 	by := slices.Clone(r.uses)
 	client := func(u use) string { return r.h[u.txn].Client }
 	slices.SortStableFunc(by, func(a, b use) int { return cmp.Compare(client(a), client(b)) })
@@ -268,7 +268,7 @@ func (r *registrar) inSessions() {
 }
 
 // link makes the edges of a register.
-func (r *registrar) link(k int32) {
+func (r *registerAnalysis) link(k int32) {
 	r.settleOrder(k)
 	readers := map[version][]int32{}
 	for i := range r.uses {
@@ -306,7 +306,7 @@ func (r *registrar) link(k int32) {
 
 // settleOrder sorts the pairs. If values come before one another, that is an anomaly, and only the better evidence is kept:
 // it may still show which transaction is to blame.
-func (r *registrar) settleOrder(k int32) {
+func (r *registerAnalysis) settleOrder(k int32) {
 	slices.SortFunc(r.pairs, comparePairs)
 	r.pairs = slices.CompactFunc(r.pairs, func(a, b pair) bool { return a.before == b.before && a.after == b.after })
 	told := false
@@ -317,7 +317,7 @@ func (r *registrar) settleOrder(k int32) {
 		}
 		worst := slices.MaxFunc(c, func(a, b pair) int { return cmp.Compare(a.rank(), b.rank()) })
 		if !told || !worst.timed {
-			r.tellCircle(k, c, worst.timed)
+			r.reportCycle(k, c, worst.timed)
 			told = true
 		}
 		if !worst.timed {
@@ -327,8 +327,8 @@ func (r *registrar) settleOrder(k int32) {
 	}
 }
 
-// tellCircle reports values that come before one another.
-func (r *registrar) tellCircle(k int32, c []pair, timed bool) {
+// reportCycle reports values that come before one another.
+func (r *registerAnalysis) reportCycle(k int32, c []pair, timed bool) {
 	kind := CyclicVersions
 	switch {
 	case timed && r.model.Forbids(G0+Realtime):

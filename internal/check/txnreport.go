@@ -115,7 +115,7 @@ func (a *analysis) report(an TxnAnomaly) {
 }
 
 // explain puts a cycle into words.
-func (s *seeker) explain(kind Kind, c []hop) TxnAnomaly {
+func (s *cycleFinder) explain(kind Kind, c []pathEdge) TxnAnomaly {
 	an := TxnAnomaly{Anomaly: Anomaly{Kind: kind}}
 	for _, h := range c {
 		an.Txns = append(an.Txns, int(s.g.txn[h.a]))

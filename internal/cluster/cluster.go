@@ -19,22 +19,22 @@ type Options struct {
 	Self      kv.NodeInfo
 	// Nodes are those known from before: from the disk, or from who let us join. Addresses may be old.
 	Nodes []kv.NodeInfo
-	// Promise is L, how far ahead promises are asked for, to which twice the round trip to the farthest peer is added;
+	// SupportDuration is L, how far ahead support is asked for, to which twice the round trip to the farthest peer is added;
 	// default 300 ms. Shorter: a failed node's ranges are served again sooner, and a shorter pause makes a leader wait for
 	// its lease to be renewed. A lease that runs out is not a failover: that takes evidence (Suspected) or Silence.
-	Promise time.Duration
-	// Interval is the time between two heartbeats; default 50 ms, and at most a quarter of Promise.
+	SupportDuration time.Duration
+	// Interval is the time between two heartbeats; default 50 ms, and at most a quarter of SupportDuration.
 	Interval time.Duration
 	// GossipInterval is the time between two heartbeats that also carry the descriptions of the nodes and the closed
 	// timestamps; default 250 ms, and at least Interval.
 	GossipInterval time.Duration
-	// Silence is after how long without a heartbeat a node is taken for dead: this store asks it for no promise any more,
+	// Silence is after how long without a heartbeat a node is taken for dead: this store requests no support from it any more,
 	// requests go elsewhere, and what its process was to do is given up (Gone); default 1 s, and at least 5 intervals.
 	// Shorter: ranges are served again sooner after a node has stopped or was cut off, and a process that merely stood
 	// still loses its leases.
 	Silence time.Duration
 	// Slack is by how much the durable high water is rounded up; default 2 s. It is raised in the background when half of
-	// it is used up, so that no promise waits for a slow disk. Longer: fewer syncs, but a node that was killed waits longer
+	// it is used up, so that no support waits for a slow disk. Longer: fewer syncs, but a node that was killed waits longer
 	// before it votes.
 	Slack time.Duration
 	// HighWater is what Persist was last called with in an earlier process; 0 on a new store.
@@ -63,8 +63,8 @@ type Options struct {
 // Unsafe turns rules off. It is for tests only: for the negative controls, which show that the checkers find what each
 // rule prevents. No flag and no setting leads here.
 type Unsafe struct {
-	// BreakPromises: this store votes against others although it promised not to (P1), and says nothing of it (P3).
-	BreakPromises bool
+	// IgnoreSupport: this store votes against others that it supports (P1), and goes on with the support epoch (P3).
+	IgnoreSupport bool
 	// NoFence: a clock that a majority disproves goes on being used (P6).
 	NoFence bool
 	// AskUnheard: this store asks for the support of peers that it does not hear (P8).
@@ -79,9 +79,9 @@ func (o *Options) fill() error {
 	if o.RT == nil || o.Clock == nil || o.Transport == nil || o.Persist == nil || o.Self.ID == 0 {
 		return errors.New("cluster: RT, Clock, Transport, Persist and Self.ID are needed")
 	}
-	def(&o.Promise, 300*time.Millisecond)
+	def(&o.SupportDuration, 300*time.Millisecond)
 	def(&o.Interval, 50*time.Millisecond)
-	o.Interval = min(o.Interval, o.Promise/4)
+	o.Interval = min(o.Interval, o.SupportDuration/4)
 	def(&o.GossipInterval, 250*time.Millisecond)
 	def(&o.Silence, time.Second)
 	o.Silence = max(o.Silence, 5*o.Interval)
@@ -105,20 +105,20 @@ func def(d *time.Duration, value time.Duration) {
 type Cluster struct {
 	opts Options
 
-	mu         sync.Mutex // never held over I/O
-	promises   *promises
-	gossip     *gossip
-	suspects   suspects
-	exclusions exclusions
-	trips      trips
-	vote       *clock.Vote
-	onSupport  []func()
-	onSuspect  []func(kv.NodeID)
-	onExcluded []func(kv.NodeID, []kv.RangeID)
-	stopped    bool
-	stalled    bool          // when it beat last
-	raising    bool          // a task makes the high water durable
-	mark       clock.Instant // how high it is to be raised
+	mu                sync.Mutex // never held over I/O
+	support           *supportCore
+	gossip            *gossip
+	suspects          suspects
+	exclusions        exclusions
+	trips             trips
+	vote              *clock.Vote
+	onSupportExtended []func()
+	onSuspect         []func(kv.NodeID)
+	onExcluded        []func(kv.NodeID, []kv.RangeID)
+	stopped           bool
+	stalled           bool          // when it beat last
+	raising           bool          // a task makes the high water durable
+	wantedHighWater   clock.Instant // how high it is to be raised
 
 	began time.Duration // on the runtime's clock; before that nobody was heard
 
@@ -134,7 +134,7 @@ func New(o Options) (*Cluster, error) {
 	return &Cluster{
 		opts:       o,
 		began:      o.RT.Now(),
-		promises:   newPromises(o.Promise, furthest(o.Promise, o.Clock.Status().Limit), o.Slack, o.HighWater),
+		support:    newSupportCore(o.SupportDuration, maxSupportAhead(o.SupportDuration, o.Clock.Status().Limit), o.Slack, o.HighWater),
 		gossip:     newGossip(o.Self, o.Nodes),
 		suspects:   suspects{},
 		exclusions: newExclusions(),
@@ -147,13 +147,13 @@ func New(o Options) (*Cluster, error) {
 func (c *Cluster) Start() {
 	c.opts.RT.Go("cluster", func() {
 		every := max(1, int(c.opts.GossipInterval/c.opts.Interval))
-		for n := 0; c.beat(n%every == 0); n++ {
+		for n := 0; c.sendHeartbeats(n%every == 0); n++ {
 			c.opts.RT.Sleep(c.opts.Interval)
 		}
 	})
 }
 
-// Stop ends promising for good, and leaves the exact high water for the next start.
+// Stop ends all support for good, and leaves the exact high water for the next start.
 func (c *Cluster) Stop() error {
 	now, err := c.opts.Clock.Now()
 	c.persistMu.Lock()
@@ -161,17 +161,17 @@ func (c *Cluster) Stop() error {
 	c.mu.Lock()
 	done := c.stopped
 	c.stopped = true
-	mark := c.promises.close(now)
+	highWater := c.support.stop(now)
 	c.mu.Unlock()
 	if done || err != nil {
 		return nil // the rounded high water on disk stays, which is safe
 	}
-	return c.opts.Persist(mark)
+	return c.opts.Persist(highWater)
 }
 
-// beat sends one heartbeat to every peer, and asks ourselves. With gossip it also says what is known of the nodes, and what is
+// sendHeartbeats sends one heartbeat to every peer, and asks ourselves. With gossip it also says what is known of the nodes, and what is
 // closed. It reports whether to go on.
-func (c *Cluster) beat(gossip bool) bool {
+func (c *Cluster) sendHeartbeats(gossip bool) bool {
 	c.judge()
 	now, clockErr := c.opts.Clock.Now()
 	claimed, disproved, _ := c.claim()
@@ -187,8 +187,8 @@ func (c *Cluster) beat(gossip bool) bool {
 	}
 	var want clock.Instant
 	if clockErr == nil && !stalled {
-		want = c.promises.want(now, c.trips.allowance(c.opts.RT.Now()))
-		c.trips.asked(want, c.opts.RT.Now())
+		want = c.support.requestUntil(now, c.trips.allowance(c.opts.RT.Now()))
+		c.trips.recordRequest(want, c.opts.RT.Now())
 	}
 	ids, first, alive, excluded := c.gossip.order, c.gossip.first, 0, c.exclusions.list()
 	var nodes []kv.NodeInfo
@@ -203,11 +203,11 @@ func (c *Cluster) beat(gossip bool) bool {
 		if id == c.opts.Self.ID {
 			continue
 		}
-		g := c.promises.given[id]
-		lv := &kv.Liveness{Heartbeat: true, Granted: g.Until, Since: g.Since,
+		g := c.support.supportFor[id]
+		lv := &kv.Liveness{Heartbeat: true, SupportUntil: g.Until, SupportEpoch: g.Epoch,
 			ClaimedEarliest: claimed.Earliest, ClaimedLatest: claimed.Latest, Disproved: disproved, Excluded: excluded}
 		if c.hearsLocked(id) || c.opts.Unsafe.AskUnheard { // P8
-			lv.Ask = want
+			lv.SupportRequest = want
 		}
 		if gossip {
 			lv.Nodes, lv.First = nodes, first
@@ -222,7 +222,7 @@ func (c *Cluster) beat(gossip bool) bool {
 		c.opts.Transport.Send(m.To, m)
 	}
 	if want != 0 {
-		c.handleAsk(c.opts.Self.ID, want)
+		c.handleSupportRequest(c.opts.Self.ID, want)
 	}
 	return true
 }
@@ -264,14 +264,14 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 	c.gossip.setFirst(lv.First)
 	at := c.opts.RT.Now()
 	c.gossip.heard[m.From] = at
-	suspect := lv.Heartbeat && c.suspects.heartbeat(m.From, at, lv.Ask != 0)
+	suspect := lv.Heartbeat && c.suspects.heartbeat(m.From, at, lv.SupportRequest != 0)
 	var excluded []kv.RangeID
 	if lv.Heartbeat {
 		excluded = c.exclusions.hear(m.From, lv.Excluded)
 	}
-	supported := lv.Granted != 0 && c.promises.granted(m.From, Support{Until: lv.Granted, Since: lv.Since})
+	supported := lv.SupportUntil != 0 && c.support.handleSupport(m.From, Support{Until: lv.SupportUntil, Epoch: lv.SupportEpoch})
 	if supported {
-		c.trips.granted(m.From, lv.Granted, at)
+		c.trips.recordSupport(m.From, lv.SupportUntil, at)
 	}
 	var nodes []kv.NodeInfo
 	if changed {
@@ -282,118 +282,118 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 		c.opts.NodesChanged(nodes)
 	}
 	if supported {
-		c.tellSupport()
+		c.notifySupportExtended()
 	}
 	if suspect {
-		c.tellSuspect(m.From)
+		c.notifySuspect(m.From)
 	}
 	if len(excluded) > 0 {
-		c.tellExcluded(m.From, excluded)
+		c.notifyExcluded(m.From, excluded)
 	}
 	c.hearClaim(m.From, lv)
-	if lv.Ask != 0 {
-		c.handleAsk(m.From, lv.Ask)
+	if lv.SupportRequest != 0 {
+		c.handleSupportRequest(m.From, lv.SupportRequest)
 	}
 }
 
-// handleAsk gives the promise if the core allows it, and has the high water raised if that is needed, now or soon.
-func (c *Cluster) handleAsk(from kv.NodeID, t clock.Instant) {
-	out, err := c.decide(from, t)
+// handleSupportRequest gives the support if the core allows it, and raises the high water if that is needed now or soon.
+func (c *Cluster) handleSupportRequest(from kv.NodeID, t clock.Instant) {
+	out, err := c.decideSupport(from, t)
 	if err != nil {
-		return // a node that does not know the time promises nothing about it
+		return // a node that does not know the time gives no support
 	}
 	if out.refused != nil {
-		c.opts.Metrics.Refused.Inc()
-		c.opts.Log.Warn("promise refused", "err", out.refused)
+		c.opts.Metrics.SupportRefused.Inc()
+		c.opts.Log.Warn("support refused", "err", out.refused)
 	}
-	c.deliver(out.grants)
-	if out.persist != 0 {
-		c.raiseTo(out.persist)
+	c.deliverSupport(out.replies)
+	if out.persistHighWater != 0 {
+		c.raiseHighWater(out.persistHighWater)
 	}
 }
 
-// decide asks the core. The reading is inside the lock: P3 needs readings and decisions in one order.
-func (c *Cluster) decide(from kv.NodeID, t clock.Instant) (output, error) {
+// decideSupport asks the core. The reading is inside the lock: P3 needs readings and decisions in one order.
+func (c *Cluster) decideSupport(from kv.NodeID, t clock.Instant) (output, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, err := c.opts.Clock.Now()
 	if err != nil {
 		return output{}, err
 	}
-	return c.promises.ask(now, from, t), nil
+	return c.support.handleRequest(now, from, t), nil
 }
 
-// raiseTo has a task make the high water durable at mark, and give the promises that wait for it. There is one such task at a
-// time, so that asks that come in while the disk is slow are answered together.
-func (c *Cluster) raiseTo(mark clock.Instant) {
+// raiseHighWater has a task make the high water durable, and give the support that waits for it. There is one such task at a
+// time, so that requests that come in while the disk is slow are answered together.
+func (c *Cluster) raiseHighWater(highWater clock.Instant) {
 	c.mu.Lock()
-	c.mark = max(c.mark, mark)
+	c.wantedHighWater = max(c.wantedHighWater, highWater)
 	idle := !c.raising
 	c.raising = true
 	c.mu.Unlock()
 	if idle {
-		c.opts.RT.Go("raise", c.raise)
+		c.opts.RT.Go("raise", c.raiseHighWaterTask)
 	}
 }
 
-func (c *Cluster) raise() {
+func (c *Cluster) raiseHighWaterTask() {
 	for {
 		c.mu.Lock()
-		mark, durable := c.mark, c.promises.durable
-		if mark <= durable || c.stopped {
+		highWater, durable := c.wantedHighWater, c.support.durable
+		if highWater <= durable || c.stopped {
 			c.raising = false
 			c.mu.Unlock()
 			return
 		}
 		c.mu.Unlock()
-		if !c.persist(mark) {
+		if !c.persistHighWater(highWater) {
 			c.mu.Lock()
-			c.raising, c.mark = false, 0 // the next ask tries again
+			c.raising, c.wantedHighWater = false, 0 // the next request tries again
 			c.mu.Unlock()
 			return
 		}
 		c.mu.Lock()
 		var out output
 		if now, err := c.opts.Clock.Now(); err == nil {
-			out = c.promises.persisted(now, mark)
+			out = c.support.highWaterPersisted(now, highWater)
 		} else {
-			c.promises.durable = mark // nothing is promised without a reading
+			c.support.durable = highWater // no support is given without a reading
 		}
 		c.mu.Unlock()
-		c.deliver(out.grants)
+		c.deliverSupport(out.replies)
 	}
 }
 
-// persist makes the high water durable.
-func (c *Cluster) persist(mark clock.Instant) bool {
+// persistHighWater makes the high water durable.
+func (c *Cluster) persistHighWater(highWater clock.Instant) bool {
 	c.persistMu.Lock()
 	defer c.persistMu.Unlock()
 	c.mu.Lock()
 	stopped := c.stopped
 	c.mu.Unlock()
 	if stopped {
-		return false // Stop has written the exact mark
+		return false // Stop has written the exact high water
 	}
-	if err := c.opts.Persist(mark); err != nil {
-		c.opts.Log.Error("the high water of promises cannot be made durable: this store gives no promise", "err", err)
+	if err := c.opts.Persist(highWater); err != nil {
+		c.opts.Log.Error("the high water of support cannot be made durable: this store gives no support", "err", err)
 		return false
 	}
-	c.opts.Metrics.Synced.Inc()
+	c.opts.Metrics.SupportSyncs.Inc()
 	return true
 }
 
-func (c *Cluster) deliver(grants []grant) {
+func (c *Cluster) deliverSupport(grants []supportReply) {
 	for _, g := range grants {
-		c.opts.Metrics.Given.Inc()
+		c.opts.Metrics.SupportGiven.Inc()
 		if g.to != c.opts.Self.ID {
-			c.opts.Transport.Send(g.to, &kv.Message{To: g.to, Liveness: &kv.Liveness{Granted: g.Until, Since: g.Since}})
+			c.opts.Transport.Send(g.to, &kv.Message{To: g.to, Liveness: &kv.Liveness{SupportUntil: g.Until, SupportEpoch: g.Epoch}})
 			continue
 		}
 		c.mu.Lock()
-		changed := c.promises.granted(g.to, g.Support)
+		changed := c.support.handleSupport(g.to, g.Support)
 		c.mu.Unlock()
 		if changed {
-			c.tellSupport()
+			c.notifySupportExtended()
 		}
 	}
 }

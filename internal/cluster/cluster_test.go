@@ -99,7 +99,7 @@ func (n *net) run(d time.Duration) { n.loop.Run(d, nil) }
 
 func (n *net) now() clock.Instant { return base.Add(n.loop.Now()) }
 
-// TestMesh: nodes that know only the first one hear of all others, and all promise each other.
+// TestMesh: nodes that know only the first one hear of all others, and all support each other.
 func TestMesh(t *testing.T) {
 	n := newNet(t)
 	n.run(2 * time.Second)
@@ -108,47 +108,47 @@ func TestMesh(t *testing.T) {
 			t.Errorf("node %d knows %d nodes", id, got)
 		}
 		for peer := range n.nodes {
-			if until := nd.c.SupportUntil(peer); until < n.now().Add(200*time.Millisecond) {
-				t.Errorf("node %d has a promise of %d until %d, now %d", id, peer, until, n.now())
+			if until := nd.c.SupportFromUntil(peer); until < n.now().Add(200*time.Millisecond) {
+				t.Errorf("node %d has support of %d until %d, now %d", id, peer, until, n.now())
 			}
 			if !nd.c.Alive(peer) {
 				t.Errorf("node %d takes %d for dead", id, peer)
 			}
-			if nd.c.Given(peer) != n.nodes[peer].c.Support(id).Since {
+			if nd.c.SupportEpochFor(peer) != n.nodes[peer].c.SupportFrom(id).Epoch {
 				t.Errorf("node %d and %d name the run differently", id, peer)
 			}
 		}
 	}
 	n.run(20 * time.Second)
 	if s := n.nodes[2].syncs; s > 25 {
-		t.Errorf("%d syncs in 22 s for some 1,300 promises", s)
+		t.Errorf("%d syncs in 22 s for some 1,300 requests", s)
 	}
 }
 
-// TestSilence: when a node falls silent, the others are released once its promises have passed, and not before.
+// TestSilence: when a node falls silent, the others are released once its support has expired, and not before.
 func TestSilence(t *testing.T) {
 	n := newNet(t)
 	n.run(2 * time.Second)
 	n.cut[3] = true
-	until := n.nodes[1].c.PromisedUntil(3)
+	until := n.nodes[1].c.SupportForUntil(3)
 	for n.now() < until.Add(10*time.Millisecond) {
-		if n.nodes[1].c.Released(3) && n.now() <= until {
+		if n.nodes[1].c.TryWithdraw(3) && n.now() <= until {
 			t.Fatalf("released at %d, bound until %d", n.now(), until)
 		}
 		n.run(time.Millisecond)
 	}
-	if !n.nodes[1].c.Released(3) {
-		t.Fatalf("still bound at %d by a promise until %d", n.now(), until)
+	if !n.nodes[1].c.TryWithdraw(3) {
+		t.Fatalf("still bound at %d by support until %d", n.now(), until)
 	}
 	n.run(time.Second)
 	if n.nodes[1].c.Alive(3) {
 		t.Error("a node that was silent for more than a second is taken for alive")
 	}
-	// The node comes back: the promise that it gets belongs to another run.
-	old := n.nodes[3].c.Support(1).Since
+	// The node comes back: the support that it gets belongs to another epoch.
+	old := n.nodes[3].c.SupportFrom(1).Epoch
 	n.cut[3] = false
 	n.run(time.Second)
-	if s := n.nodes[3].c.Support(1); s.Since == old || s.Until < n.now() {
+	if s := n.nodes[3].c.SupportFrom(1); s.Epoch == old || s.Until < n.now() {
 		t.Fatalf("after the silence: support %+v, the run before was %d", s, old)
 	}
 }
@@ -163,20 +163,20 @@ func TestRestart(t *testing.T) {
 	n.nodes[2].start(nil)
 	fence := n.nodes[2].high
 	for n.now() <= fence {
-		if n.nodes[2].c.Released(0) || n.nodes[2].c.Released(1) {
+		if n.nodes[2].c.TryWithdraw(0) || n.nodes[2].c.TryWithdraw(1) {
 			t.Fatalf("released at %d, the high water is %d", n.now(), fence)
 		}
 		n.run(50 * time.Millisecond)
 	}
-	if n.nodes[1].c.SupportUntil(2) < n.now() {
-		t.Error("a restarted node gives promises while it waits")
+	if n.nodes[1].c.SupportFromUntil(2) < n.now() {
+		t.Error("a restarted node supports others while it waits")
 	}
 	n.run(time.Second)
-	if !n.nodes[2].c.Released(0) {
+	if !n.nodes[2].c.TryWithdraw(0) {
 		t.Error("still bound after its high water")
 	}
-	if n.nodes[2].c.SupportUntil(1) < n.now() {
-		t.Error("no promise to the restarted node")
+	if n.nodes[2].c.SupportFromUntil(1) < n.now() {
+		t.Error("no support of the restarted node")
 	}
 	a, _ := n.nodes[3].c.Node(2)
 	if b := n.nodes[2].c.Self(); a.Started != b.Started {
@@ -184,14 +184,14 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestDiskFails: a store that cannot make its high water durable promises nothing.
+// TestDiskFails: a store that cannot make its high water durable gives no support.
 func TestDiskFails(t *testing.T) {
 	n := newNet(t)
 	n.run(time.Second)
 	n.nodes[2].fail = errors.New("disk full")
 	n.run(10 * time.Second)
-	if until := n.nodes[1].c.SupportUntil(2); until > n.nodes[2].high {
-		t.Fatalf("promised until %d, durable %d", until, n.nodes[2].high)
+	if until := n.nodes[1].c.SupportFromUntil(2); until > n.nodes[2].high {
+		t.Fatalf("support until %d, durable %d", until, n.nodes[2].high)
 	}
 }
 

@@ -1,40 +1,40 @@
-// Package cluster knows the nodes of a cluster: who they are, which of them are alive, and what their stores have promised
-// each other.
+// Package cluster knows the nodes of a cluster: their addresses, which of them are alive, and the support that their stores give
+// each other (store liveness).
 //
-// A promise is what leases are made of (package replica). Store v promises store s, until an instant T, that none of v's
-// replicas will vote against one of s's. One exchange of messages per pair of stores serves all ranges.
+// Leases are built on support (package replica). If store v supports store s until an instant T, none of v's replicas votes
+// against one of s's before T. One exchange of messages per pair of stores serves all ranges.
 //
-//	P1  A promise until T binds v until v's earliest > T. Whoever votes asks Released first; nobody else decides.
-//	P2  A promise is given only once a high water no lower than T is durable. After a restart v has forgotten to whom it
-//	    promised what, so until earliest > high water it is bound to everybody.
-//	P3  Promises to s with the same Since are one unbroken run: at no moment between the first and the last of them did
-//	    Released(s) report true. A run that may have been broken is never continued; the next promise begins a new one.
-//	P4  No promise is further ahead of our latest than L, the longest way to a peer and the widest clock together: an asker
-//	    with a clock that is far ahead must not bind us for long.
-//	P5  Until its own high water has passed, a restarted store asks for no promises: it can lead nothing, and promises to it
+//	P1  Support until T binds v until v's earliest > T. A replica calls TryWithdraw before it votes; nothing else decides.
+//	P2  A store gives support until T only once a high water no lower than T is durable. After a restart v does not know which
+//	    stores it supported, so it votes against none of them until earliest > high water.
+//	P3  All support of s with the same Epoch is unbroken: at no moment between the first and the last of it did TryWithdraw(s)
+//	    report true. An epoch that may have been interrupted is never continued; the next support begins a new one.
+//	P4  Support is given no further ahead of our latest than L, the longest way to a peer and the widest clock together: a
+//	    requester with a clock that is far ahead must not bind us for long.
+//	P5  Until its own high water has passed, a restarted store requests no support: it can lead nothing, and support of it
 //	    would only keep others from electing a leader.
-//	P6  A node whose clock a majority disproves (clock.Vote) fences it before it handles another message: from then on it
-//	    asks for no promises and gives none. It goes on sending heartbeats with what its clock claims, and takes the fence
-//	    away when the others agree with that again.
-//	P7  A store that cannot do its work (Options.Stalled: its disk stands still) asks for no promises, not of itself either,
-//	    until it can: those that it has run out, and others lead its ranges.
-//	P8  A store asks those peers alone that it hears (Options.Silence). One that is heard and hears nobody would bind all others
-//	    to it, and could use none of their promises.
-//	P9  What a store has excluded is true for good: as the leader of that term, or of an earlier one, its replica of that range
+//	P6  A node whose clock is a falseticker by the majority's vote (clock.Vote) fences it before it handles another message: from
+//	    then on it requests no support and gives none. It goes on sending heartbeats with the interval that its clock reports, and
+//	    takes the fence away when the others agree with that interval again.
+//	P7  A store that cannot do its work (Options.Stalled: its disk stands still) requests no support, not of itself either,
+//	    until it can: the support that it has runs out, and other nodes lead its ranges.
+//	P8  A store requests support only from peers that it hears (Options.Silence). A store that is heard and hears no peer would
+//	    bind all others to it, and could use none of their support.
+//	P9  What a store has excluded stays true: as the leader of that term, or of an earlier one, its replica of that range
 //	    relies on nothing beyond the instant (exclusion.go).
 //
-// HAZARD: P1 compares a reading of v with an instant of s's clock. If one of them is outside its bound, v may be released
-// while s still relies on the promise: two replicas of a range may then use a lease at once (package replica, L1).
+// HAZARD: P1 compares a reading of v with an instant of s's clock. If one of the two clocks is outside its bound, v may withdraw
+// its support while s still relies on it: two replicas of a range may then use a lease at once (package replica, L1).
 //
-//	s                                  v
-//	│  Ask: T = latest(s) + L          │
-//	│ ───────────────────────────────▶ │  P4?  make the high water >= T durable
-//	│  Granted: T, Since               │
-//	│ ◀─────────────────────────────── │  bound until earliest(v) > T
-//	│  relies on it while latest(s) < T│
+//	s                                         v
+//	│  SupportRequest: T = latest(s) + L      │
+//	│ ──────────────────────────────────────▶ │  P4?  make the high water >= T durable
+//	│  SupportFromUntil: T, SupportEpoch          │
+//	│ ◀────────────────────────────────────── │  bound until earliest(v) > T
+//	│  relies on it while latest(s) < T       │
 //
-// Beside promises there is evidence (suspect.go): that a node's connection broke, or that its heartbeats ask for nothing. It hurries
-// elections and routing, and binds or frees nobody.
+// Beside support there is evidence (suspect.go): that a node's connection broke, or that its heartbeats request nothing. Evidence
+// makes elections and routing faster; it neither binds a store nor frees one.
 //
 // The same messages carry what each node knows of the others (full mesh; of two descriptions of a node the one that started
 // later is right) and the descriptor of the first range, by generation.

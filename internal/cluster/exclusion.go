@@ -18,7 +18,7 @@ import (
 //	    lower than any that the replica ever relied on (package replica, exclude.go). A replica that last answered that store
 //	    in that term, or an earlier one, is free to vote once its store's earliest has passed the instant.
 //
-// The promise and its run (P3) are as they were, for the other ranges. They stay good for this one, too: a lease of a later term counts
+// The support and its epoch (P3) are as they were, for the other ranges. They stay good for this one, too: a lease of a later term counts
 // only voters that have answered in it, and an answer in a later term is one that no exclusion of an earlier term frees.
 //
 // Each heartbeat carries all of them, so one that is lost is said again, and one that is not said any more is forgotten. Old ones do
@@ -94,9 +94,9 @@ func (c *Cluster) Include(id kv.RangeID) {
 	delete(c.exclusions.said, id)
 }
 
-// ReleasedFor reports whether a store has given the lease of a range up, so that a replica that answered it last in a term may vote
+// LeaseExcluded reports whether a store has given the lease of a range up, so that a replica that answered it last in a term may vote
 // against it (P9).
-func (c *Cluster) ReleasedFor(to kv.NodeID, id kv.RangeID, term uint64) bool {
+func (c *Cluster) LeaseExcluded(to kv.NodeID, id kv.RangeID, term uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.exclusions.heard) == 0 {
@@ -120,7 +120,7 @@ func (c *Cluster) OnExcluded(fn func(from kv.NodeID, ids []kv.RangeID)) {
 	c.onExcluded = append(c.onExcluded, fn)
 }
 
-func (c *Cluster) tellExcluded(from kv.NodeID, ids []kv.RangeID) {
+func (c *Cluster) notifyExcluded(from kv.NodeID, ids []kv.RangeID) {
 	c.mu.Lock()
 	fns := c.onExcluded
 	c.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
-// gossip is what is known of the nodes and of the first range. Like promises it does no I/O.
+// gossip is what is known of the nodes and of the first range. Like supportCore it does no I/O.
 type gossip struct {
 	self  kv.NodeID
 	nodes map[kv.NodeID]kv.NodeInfo

@@ -4,15 +4,15 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // Metrics of a node's view of the cluster.
 type Metrics struct {
-	Given     prometheus.Counter
-	Refused   prometheus.Counter
-	Broken    prometheus.Counter
-	Synced    prometheus.Counter
-	Known     prometheus.Gauge
-	Alive     prometheus.Gauge
-	Guilty    prometheus.Gauge
-	Stalled   prometheus.Gauge
-	Suspected prometheus.Counter
+	SupportGiven     prometheus.Counter
+	SupportRefused   prometheus.Counter
+	SupportWithdrawn prometheus.Counter
+	SupportSyncs     prometheus.Counter
+	Known            prometheus.Gauge
+	Alive            prometheus.Gauge
+	Guilty           prometheus.Gauge
+	Stalled          prometheus.Gauge
+	Suspected        prometheus.Counter
 }
 
 // NewMetrics makes the collectors.
@@ -24,19 +24,19 @@ func NewMetrics() *Metrics {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "longitude_cluster_" + name, Help: help})
 	}
 	return &Metrics{
-		Given:     counter("promises_given_total", "Promises given to stores, this one included."),
-		Refused:   counter("promises_refused_total", "Asks refused because they were too far in the future."),
-		Broken:    counter("promises_released_total", "Times that a vote was free because no promise bound it."),
-		Synced:    counter("promise_syncs_total", "Times that the high water of promises was made durable."),
-		Known:     gauge("nodes_known", "Nodes that this node knows, itself included."),
-		Alive:     gauge("nodes_alive", "Nodes heard of lately, this one included."),
-		Stalled:   gauge("stalled", "1 while this store asks for no promises because its disk stands still."),
-		Suspected: counter("suspected_total", "Times that the connection with a node broke, without either side meaning to."),
-		Guilty:    gauge("clocks_disproved", "Nodes whose clocks a majority of the nodes disproves, this one included."),
+		SupportGiven:     counter("support_given_total", "Times that this store gave support to a store, itself included."),
+		SupportRefused:   counter("support_refused_total", "Requests for support refused because they were too far in the future."),
+		SupportWithdrawn: counter("support_withdrawn_total", "Times that support had expired and a vote was allowed."),
+		SupportSyncs:     counter("support_syncs_total", "Times that the high water of support was made durable."),
+		Known:            gauge("nodes_known", "Nodes that this node knows, itself included."),
+		Alive:            gauge("nodes_alive", "Nodes heard of lately, this one included."),
+		Stalled:          gauge("stalled", "1 while this store requests no support because its disk stands still."),
+		Suspected:        counter("suspected_total", "Times that the connection with a node broke, without either side meaning to."),
+		Guilty:           gauge("clocks_disproved", "Nodes whose clocks a majority of the nodes disproves, this one included."),
 	}
 }
 
 // Collectors lists them for registration.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.Given, m.Refused, m.Broken, m.Synced, m.Known, m.Alive, m.Guilty, m.Stalled, m.Suspected}
+	return []prometheus.Collector{m.SupportGiven, m.SupportRefused, m.SupportWithdrawn, m.SupportSyncs, m.Known, m.Alive, m.Guilty, m.Stalled, m.Suspected}
 }

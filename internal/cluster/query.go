@@ -5,60 +5,60 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
-// Released reports whether no promise binds this store to another any more, so that its replicas may vote against the
-// other's (P1). If so the run of promises to that store ends (P3). Store 0 is an unknown one.
-func (c *Cluster) Released(to kv.NodeID) bool {
+// TryWithdraw reports whether this store's support of another has expired, so that its replicas may vote against the other's
+// (P1). If so the support epoch ends (P3). Store 0 is an unknown one.
+func (c *Cluster) TryWithdraw(to kv.NodeID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.opts.Unsafe.BreakPromises {
+	if c.opts.Unsafe.IgnoreSupport {
 		return true
 	}
-	now, err := c.opts.Clock.Now() // inside the lock: a promise given in between would hide that we were free
-	if err != nil || !c.promises.released(now, to) {
+	now, err := c.opts.Clock.Now() // inside the lock: support given in between would hide that we were free
+	if err != nil || !c.support.withdraw(now, to) {
 		return false
 	}
-	c.opts.Metrics.Broken.Inc()
+	c.opts.Metrics.SupportWithdrawn.Inc()
 	return true
 }
 
-// Given is the run of promises that now binds this store to another, for stamping what a follower answers its leader. It
-// is 0 if there is none.
-func (c *Cluster) Given(to kv.NodeID) (since clock.Instant) {
+// SupportEpochFor is the epoch of this store's support of another, which a follower names in its answers to its leader. 0: there is
+// none.
+func (c *Cluster) SupportEpochFor(to kv.NodeID) (epoch clock.Instant) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if g := c.promises.given[to]; !g.broken {
-		return g.Since
+	if g := c.support.supportFor[to]; !g.withdrawn {
+		return g.Epoch
 	}
 	return 0
 }
 
-// Support is what a store has promised us.
-func (c *Cluster) Support(from kv.NodeID) Support {
+// SupportFrom is a store's support of this one.
+func (c *Cluster) SupportFrom(from kv.NodeID) Support {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.promises.got[from]
+	return c.support.supportFrom[from]
 }
 
-// SupportUntil is the end of a store's promise to us.
-func (c *Cluster) SupportUntil(from kv.NodeID) clock.Instant { return c.Support(from).Until }
+// SupportFromUntil is the end of a store's support of this one.
+func (c *Cluster) SupportFromUntil(from kv.NodeID) clock.Instant { return c.SupportFrom(from).Until }
 
-// PromisedUntil is the end of what binds us to a store, of this process or an earlier one.
-func (c *Cluster) PromisedUntil(to kv.NodeID) clock.Instant {
+// SupportForUntil is the end of this store's support of another, given by this process or an earlier one.
+func (c *Cluster) SupportForUntil(to kv.NodeID) clock.Instant {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.promises.until(to)
+	return c.support.supportForUntil(to)
 }
 
-// OnSupport has fn called whenever a promise to us was prolonged. fn must not block.
-func (c *Cluster) OnSupport(fn func()) {
+// OnSupportExtended has fn called whenever another store's support of this one was extended. fn must not block.
+func (c *Cluster) OnSupportExtended(fn func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.onSupport = append(c.onSupport, fn)
+	c.onSupportExtended = append(c.onSupportExtended, fn)
 }
 
-func (c *Cluster) tellSupport() {
+func (c *Cluster) notifySupportExtended() {
 	c.mu.Lock()
-	fns := c.onSupport
+	fns := c.onSupportExtended
 	c.mu.Unlock()
 	for _, fn := range fns {
 		fn()

@@ -6,17 +6,17 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
-// This file is about evidence that a node's leases are about to run out. Nothing about safety rests on it: a promise binds until
+// This file is about evidence that a node's leases are about to run out. Nothing about safety rests on it: support binds until
 // its time is past (P1), whatever the evidence says. It decides only whether a replica waits any longer than that before it
-// campaigns, and where requests are sent meanwhile. So evidence that turns out to be wrong costs nothing: the node renews
-// its promises, and nobody is free to vote against it.
+// campaigns, and where requests are sent meanwhile. So evidence that turns out to be wrong costs nothing: the node renews its
+// support, and nobody is free to vote against it.
 
 // suspects are the nodes that there is evidence against. It does no I/O and reads no clock.
 type suspects map[kv.NodeID]suspicion
 
 type suspicion struct {
 	lost   bool          // the connection with its process broke, and nothing was heard since
-	mute   bool          // its heartbeats ask for no promise: it does not hear us, or can use no lease
+	mute   bool          // its heartbeats request no support: it does not hear us, or can use no lease
 	lostAt time.Duration // on the runtime's clock
 }
 
@@ -30,7 +30,7 @@ func (s suspects) lost(id kv.NodeID, now time.Duration) bool {
 	return !old.lost && !old.mute
 }
 
-// heartbeat notes a heartbeat, and whether it asked for a promise. It reports whether the node is suspected from now on.
+// heartbeat notes a heartbeat, and whether it asked for support. It reports whether the node is suspected from now on.
 func (s suspects) heartbeat(id kv.NodeID, now time.Duration, asks bool) bool {
 	old := s[id]
 	is := old
@@ -58,12 +58,12 @@ func (c *Cluster) Lost(id kv.NodeID) {
 	if news {
 		c.opts.Metrics.Suspected.Inc()
 		c.opts.Log.Info("a node seems to have stopped: the connection with it broke", "peer", id)
-		c.tellSuspect(id)
+		c.notifySuspect(id)
 	}
 }
 
 // Suspected reports whether there is evidence that a node's leases are about to run out: the connection with it broke, or its
-// heartbeats ask for no promise. It proves nothing.
+// heartbeats request no support. It proves nothing.
 func (c *Cluster) Suspected(id kv.NodeID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,14 +102,14 @@ func (c *Cluster) hearsLocked(id kv.NodeID) bool {
 	return ok && c.opts.RT.Now()-at < c.opts.Silence
 }
 
-// ReleaseIn is how long it takes, by our present reading, until no promise binds this store to another: 0 if none does, or if
+// WithdrawableIn is how long it takes, by our present reading, until this store's support of another has expired: 0 if it has, or if
 // there is no reading to tell by.
-func (c *Cluster) ReleaseIn(to kv.NodeID) time.Duration {
+func (c *Cluster) WithdrawableIn(to kv.NodeID) time.Duration {
 	now, err := c.opts.Clock.Now()
 	if err != nil {
 		return 0
 	}
-	return max(0, c.PromisedUntil(to).Sub(now.Earliest)+1) // until earliest is above it (P1)
+	return max(0, c.SupportForUntil(to).Sub(now.Earliest)+1) // until earliest is above it (P1)
 }
 
 // OnSuspect has fn called whenever there is new evidence against a node (Suspected). fn must not block.
@@ -119,7 +119,7 @@ func (c *Cluster) OnSuspect(fn func(kv.NodeID)) {
 	c.onSuspect = append(c.onSuspect, fn)
 }
 
-func (c *Cluster) tellSuspect(id kv.NodeID) {
+func (c *Cluster) notifySuspect(id kv.NodeID) {
 	c.mu.Lock()
 	fns := c.onSuspect
 	c.mu.Unlock()

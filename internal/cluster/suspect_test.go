@@ -34,17 +34,17 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
-// TestTrips: promises are asked for longer by twice the trip to the farthest peer. A moment at which a process stood still
+// TestTrips: support is asked for longer by twice the trip to the farthest peer. A moment at which a process stood still
 // changes nothing, and a peer that has fallen silent counts no more.
 func TestTrips(t *testing.T) {
 	tr := newTrips()
 	now := time.Duration(0)
 	round := func(took map[kv.NodeID]time.Duration) {
 		until := clockAt(now)
-		tr.asked(until, now)
+		tr.recordRequest(until, now)
 		for peer := kv.NodeID(1); peer <= 3; peer++ {
 			if d, ok := took[peer]; ok {
-				tr.granted(peer, until, now+d)
+				tr.recordSupport(peer, until, now+d)
 			}
 		}
 		now += 50 * time.Millisecond
@@ -76,8 +76,8 @@ func TestTrips(t *testing.T) {
 	}
 }
 
-// TestUnheard (P8): a store asks only those for promises that it hears. Node 3 can be heard and hears nobody; the others are
-// free of it after its silence and their last promise, although its heartbeats arrive all the time, and suspect it.
+// TestUnheard (P8): a store requests support only of peers that it hears. Node 3 can be heard and hears no peer; the others are
+// free of it after its silence and the end of their last support, although its heartbeats arrive all the time, and suspect it.
 func TestUnheard(t *testing.T) {
 	n := newNet(t)
 	n.run(2 * time.Second)
@@ -92,11 +92,11 @@ func TestUnheard(t *testing.T) {
 	})
 	n.deaf[3] = true
 	n.run(900 * time.Millisecond)
-	if n.nodes[1].c.Released(3) {
+	if n.nodes[1].c.TryWithdraw(3) {
 		t.Fatal("free of a node that still asks")
 	}
 	n.run(600 * time.Millisecond)
-	if !n.nodes[1].c.Released(3) || !n.nodes[2].c.Released(3) {
+	if !n.nodes[1].c.TryWithdraw(3) || !n.nodes[2].c.TryWithdraw(3) {
 		t.Error("still bound to a node that hears nobody")
 	}
 	if !n.nodes[1].c.Hears(3) || n.nodes[3].c.Hears(1) {
@@ -107,7 +107,7 @@ func TestUnheard(t *testing.T) {
 	}
 	n.deaf[3] = false
 	n.run(500 * time.Millisecond)
-	if n.nodes[1].c.Suspected(3) || n.nodes[3].c.SupportUntil(1) < n.now() {
+	if n.nodes[1].c.Suspected(3) || n.nodes[3].c.SupportFromUntil(1) < n.now() {
 		t.Error("node 3 hears again and is not supported")
 	}
 }
@@ -119,12 +119,12 @@ func TestUnheardControl(t *testing.T) {
 	n.run(2 * time.Second)
 	n.deaf[3] = true
 	n.run(20 * time.Second)
-	if n.nodes[1].c.Released(3) {
+	if n.nodes[1].c.TryWithdraw(3) {
 		t.Error("node 3 asks whom it does not hear, and yet node 1 is free of it")
 	}
 }
 
-// TestLost: a connection that breaks is evidence, and frees nobody before the promise is past.
+// TestLost: a connection that breaks is evidence, and frees no store before the support has expired.
 func TestLost(t *testing.T) {
 	n := newNet(t)
 	n.run(2 * time.Second)
@@ -134,18 +134,18 @@ func TestLost(t *testing.T) {
 	if !n.nodes[1].c.Suspected(3) || n.nodes[1].c.Alive(3) {
 		t.Error("a node whose connection broke is not suspected, or alive")
 	}
-	until := n.nodes[1].c.PromisedUntil(3)
-	if in := n.nodes[1].c.ReleaseIn(3); in < 200*time.Millisecond || in > 310*time.Millisecond {
+	until := n.nodes[1].c.SupportForUntil(3)
+	if in := n.nodes[1].c.WithdrawableIn(3); in < 200*time.Millisecond || in > 310*time.Millisecond {
 		t.Errorf("to be released in %s", in)
 	}
 	for n.now() <= until {
-		if n.nodes[1].c.Released(3) {
+		if n.nodes[1].c.TryWithdraw(3) {
 			t.Fatalf("released at %d, bound until %d", n.now(), until)
 		}
 		n.run(time.Millisecond)
 	}
 	n.run(5 * time.Millisecond)
-	if !n.nodes[1].c.Released(3) {
+	if !n.nodes[1].c.TryWithdraw(3) {
 		t.Error("still bound")
 	}
 	if !n.nodes[1].c.Gone(kv.Process{Node: 3, Started: n.nodes[3].c.Self().Started}) {
@@ -153,15 +153,15 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestSlowDisk: syncs of the high water that take half a second hold up no promise.
+// TestSlowDisk: syncs of the high water that take half a second delay no support.
 func TestSlowDisk(t *testing.T) {
 	n := newNet(t)
 	n.run(2 * time.Second)
 	n.nodes[2].slow = 500 * time.Millisecond
 	for range 10_000 {
 		n.run(time.Millisecond)
-		if until := n.nodes[1].c.SupportUntil(2); until < n.now().Add(100*time.Millisecond) {
-			t.Fatalf("at %d node 1 has a promise of node 2 until %d only", n.now(), until)
+		if until := n.nodes[1].c.SupportFromUntil(2); until < n.now().Add(100*time.Millisecond) {
+			t.Fatalf("at %d node 1 has support of node 2 until %d only", n.now(), until)
 		}
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
-// trips measures how long it takes from asking a peer for a promise until having it, so that promises to a store whose peers are
-// far away are asked for longer: one of 300 ms that takes 250 ms to get would lapse all the time. Of each peer the shortest
+// trips measures how long it takes from requesting a peer's support until having it, so that a store whose peers are far away
+// requests longer support: one of 300 ms that takes 250 ms to get would lapse all the time. Of each peer the shortest
 // trip of the last seconds counts, since a process that stood still makes all of them look long.
 type trips struct {
-	sent  [askedKept]asked // a ring
+	sent  [requestsKept]supportRequest // a ring
 	next  int
 	peers map[kv.NodeID]*trip
 }
 
-type asked struct {
+type supportRequest struct {
 	until clock.Instant
 	at    time.Duration
 }
@@ -28,24 +28,24 @@ type trip struct {
 }
 
 const (
-	askedKept  = 64
-	tripWindow = 2 * time.Second
-	// maxAllowance bounds what is added to promises for the way.
+	requestsKept = 64
+	tripWindow   = 2 * time.Second
+	// maxAllowance bounds what is added to SupportDuration for the round trip.
 	maxAllowance = time.Second
 )
 
 func newTrips() trips { return trips{peers: map[kv.NodeID]*trip{}} }
 
-// asked notes that all peers are asked for a promise until an instant.
-func (t *trips) asked(until clock.Instant, now time.Duration) {
+// recordRequest notes that support until an instant was requested of all peers.
+func (t *trips) recordRequest(until clock.Instant, now time.Duration) {
 	if until != 0 {
-		t.sent[t.next] = asked{until, now}
-		t.next = (t.next + 1) % askedKept
+		t.sent[t.next] = supportRequest{until, now}
+		t.next = (t.next + 1) % requestsKept
 	}
 }
 
-// granted notes a peer's promise.
-func (t *trips) granted(from kv.NodeID, until clock.Instant, now time.Duration) {
+// recordSupport notes a peer's answer.
+func (t *trips) recordSupport(from kv.NodeID, until clock.Instant, now time.Duration) {
 	for _, a := range t.sent {
 		if a.until != until {
 			continue
@@ -63,7 +63,7 @@ func (t *trips) granted(from kv.NodeID, until clock.Instant, now time.Duration) 
 	}
 }
 
-// allowance is what to add to the length of promises: twice the trip to the farthest peer that still answers.
+// allowance is what to add to SupportDuration: twice the trip to the farthest peer that still answers.
 func (t *trips) allowance(now time.Duration) (d time.Duration) {
 	for _, p := range t.peers {
 		if now-p.began < 3*tripWindow {

@@ -68,7 +68,7 @@ func TestVote(t *testing.T) {
 	}
 }
 
-// TestFencedNodeReturns: a fenced node asks for no promises and gives none, is told so once, and comes back by itself some
+// TestFencedNodeReturns: a fenced node requests no support and gives none, is told so once, and comes back by itself some
 // time after its clock has become good, and not before.
 func TestFencedNodeReturns(t *testing.T) {
 	n := newNetOf(t, 3, nil)
@@ -81,7 +81,7 @@ func TestFencedNodeReturns(t *testing.T) {
 		}
 	}
 	n.run(2 * time.Second)
-	before := n.nodes[1].c.SupportUntil(2)
+	before := n.nodes[1].c.SupportFromUntil(2)
 	// The clock jumps ahead by 20 ms: its own history contradicts that, and it is silent until its next answer. Then it
 	// claims it.
 	liar.sim.Set(clock.Conditions{Bound: time.Millisecond, Offset: 20 * time.Millisecond, Lying: true})
@@ -90,11 +90,11 @@ func TestFencedNodeReturns(t *testing.T) {
 		t.Fatalf("after 600 ms: %q", why)
 	}
 	n.run(3 * time.Second)
-	if until := n.nodes[1].c.SupportUntil(2); until.Sub(before) > 3*time.Second {
-		t.Errorf("a fenced node went on promising, until %d", until)
+	if until := n.nodes[1].c.SupportFromUntil(2); until.Sub(before) > 3*time.Second {
+		t.Errorf("a fenced node went on giving support, until %d", until)
 	}
-	if until := liar.c.SupportUntil(1); until > n.now() {
-		t.Errorf("a fenced node went on asking for promises, until %d", until)
+	if until := liar.c.SupportFromUntil(1); until > n.now() {
+		t.Errorf("a fenced node went on requesting support, until %d", until)
 	}
 	// Its accusers fall silent one after the other. That acquits nobody.
 	n.cut[1] = true
@@ -118,8 +118,8 @@ func TestFencedNodeReturns(t *testing.T) {
 	if told != 1 {
 		t.Errorf("told %d times", told)
 	}
-	if until := liar.c.SupportUntil(1); until < n.now() {
-		t.Error("it is back but has no promises")
+	if until := liar.c.SupportFromUntil(1); until < n.now() {
+		t.Error("it is back but has no support")
 	}
 }
 
@@ -134,8 +134,8 @@ func TestPoorClocksAreNoLiars(t *testing.T) {
 		if _, err := nd.clock.Now(); err != nil || len(nd.clock.Disproofs()) != 0 {
 			t.Errorf("node %d: %v, %+v", id, err, nd.clock.Disproofs())
 		}
-		if until := nd.c.SupportUntil(2); until < n.now() {
-			t.Errorf("node %d has no promise of node 2", id)
+		if until := nd.c.SupportFromUntil(2); until < n.now() {
+			t.Errorf("node %d has no support of node 2", id)
 		}
 	}
 }

@@ -34,25 +34,25 @@ type RaftMessage struct {
 	From  Replica `msg:"f"`
 	To    Replica `msg:"t"`
 	Data  []byte  `msg:"d"` // raftpb.Message
-	// Since, on a follower's answer to the leader of its term: the run of promises (Liveness.Since) that was unbroken when
+	// SupportEpoch, on a follower's answer to the leader of its term: the support epoch (Liveness.SupportEpoch) that was unbroken when
 	// it answered. 0 supports no lease.
-	Since clock.Instant `msg:"ps"`
+	SupportEpoch clock.Instant `msg:"ps"`
 }
 
-// Liveness is the heartbeat between two stores. It asks for a promise, grants the one asked for before, and gossips.
+// Liveness is the heartbeat between two stores. It requests support, gives the support requested before, and gossips.
 type Liveness struct {
-	// Heartbeat tells a heartbeat, which a store sends of its own accord, from the answer to an ask.
+	// Heartbeat tells a heartbeat, which a store sends of its own accord, from the answer to a request.
 	Heartbeat bool `msg:"hb,omitempty"`
-	// Ask: promise, until true time has passed this, not to vote against the sender's leases. 0 asks nothing: in a
+	// SupportRequest asks the receiver not to vote against the sender's leases until this instant is past. 0 requests nothing: in a
 	// heartbeat, that the sender does not hear the receiver, or can use no lease.
-	Ask clock.Instant `msg:"a"`
-	// Granted is the highest promise that the sender of this message has given to its receiver and made durable.
-	Granted clock.Instant `msg:"g"`
-	// Since names the unbroken run of promises that Granted belongs to. It changes whenever a promise may have lapsed: what
+	SupportRequest clock.Instant `msg:"a"`
+	// SupportUntil is the latest end of the support that the sender of this message has given its receiver and made durable.
+	SupportUntil clock.Instant `msg:"g"`
+	// SupportEpoch names the unbroken support that SupportUntil belongs to. It changes whenever support may have lapsed: what
 	// was agreed under an earlier run is void then, because the sender was free to vote against the receiver in between.
-	Since clock.Instant    `msg:"gs"`
-	Nodes []NodeInfo       `msg:"n,omitempty"`
-	First *RangeDescriptor `msg:"r1,omitempty"` // the range that holds meta
+	SupportEpoch clock.Instant    `msg:"gs"`
+	Nodes        []NodeInfo       `msg:"n,omitempty"`
+	First        *RangeDescriptor `msg:"r1,omitempty"` // the range that holds meta
 	// ClaimedEarliest and ClaimedLatest are what the sender's clock says, also while the node is fenced (clock.Claim); 0: it
 	// says nothing. Disproved are the nodes whose claims and the sender's excluded each other lately (clock.Vote).
 	ClaimedEarliest clock.Instant `msg:"ce"`

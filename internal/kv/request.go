@@ -146,7 +146,7 @@ type Rows struct {
 }
 
 // RefreshRequest asks whether reads at From would have read the same at To: no version and no foreign intent in
-// (From, To] on the spans. Yes promises it for good. It also forwards the node's Observed to To.
+// (From, To] on the spans. Yes guarantees it for good. It also forwards the node's Observed to To.
 type RefreshRequest struct {
 	Txn   TxnID           `msg:"t"`
 	Start clock.Timestamp `msg:"st"`

@@ -29,12 +29,12 @@ func DecodeMessage(b []byte) (*Message, error) {
 	return m, nil
 }
 
-// checkShape walks over the message without allocating: every element that an array header promises must be there, and
+// checkShape walks over the message without allocating: every element that an array header announces must be there, and
 // there must not be more structures than honest ones fit in. Every message is walked over once more for it, so this knows the
 // first bytes of MessagePack itself: the library's Skip took as long as decoding does.
 func checkShape(b []byte) error {
 	limit, structs := (smallMessage+len(b))/structBytes, 0
-	rest, due := b, 1 // tokens follow each other flatly: due is how many more are promised
+	rest, due := b, 1 // tokens follow each other flatly: due is how many more are announced
 	for ; due > 0; due-- {
 		size, elements, isMap := token(rest)
 		if size <= 0 || size > len(rest) {
@@ -45,7 +45,7 @@ func checkShape(b []byte) error {
 		}
 		rest = rest[size:]
 		if due += elements; due > len(rest)+1 {
-			return fmt.Errorf("%w: %d elements are promised in %d bytes", errShape, due-1, len(rest))
+			return fmt.Errorf("%w: %d elements are announced in %d bytes", errShape, due-1, len(rest))
 		}
 	}
 	switch {
@@ -57,7 +57,7 @@ func checkShape(b []byte) error {
 	return nil
 }
 
-// token measures the first token of b, which for an array or a map is its header, and counts the elements that it promises. A
+// token measures the first token of b, which for an array or a map is its header, and counts the elements that it announces. A
 // size of 0: there is no such token; one beyond len(b): it is cut off.
 func token(b []byte) (size, elements int, isMap bool) {
 	if len(b) == 0 {

@@ -2828,23 +2828,23 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 		}
 		// string "a"
 		o = append(o, 0xa1, 0x61)
-		o, err = (*wireInstant)(&z.Ask).MarshalMsg(o)
+		o, err = (*wireInstant)(&z.SupportRequest).MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Ask")
+			err = msgp.WrapError(err, "SupportRequest")
 			return
 		}
 		// string "g"
 		o = append(o, 0xa1, 0x67)
-		o, err = (*wireInstant)(&z.Granted).MarshalMsg(o)
+		o, err = (*wireInstant)(&z.SupportUntil).MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Granted")
+			err = msgp.WrapError(err, "SupportUntil")
 			return
 		}
 		// string "gs"
 		o = append(o, 0xa2, 0x67, 0x73)
-		o, err = (*wireInstant)(&z.Since).MarshalMsg(o)
+		o, err = (*wireInstant)(&z.SupportEpoch).MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "Since")
+			err = msgp.WrapError(err, "SupportEpoch")
 			return
 		}
 		if (zb0001Mask & 0x10) == 0 { // if not omitted
@@ -2950,21 +2950,21 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 			zb0001Mask |= 0x1
 		case "a":
-			bts, err = (*wireInstant)(&z.Ask).UnmarshalMsg(bts)
+			bts, err = (*wireInstant)(&z.SupportRequest).UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Ask")
+				err = msgp.WrapError(err, "SupportRequest")
 				return
 			}
 		case "g":
-			bts, err = (*wireInstant)(&z.Granted).UnmarshalMsg(bts)
+			bts, err = (*wireInstant)(&z.SupportUntil).UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Granted")
+				err = msgp.WrapError(err, "SupportUntil")
 				return
 			}
 		case "gs":
-			bts, err = (*wireInstant)(&z.Since).UnmarshalMsg(bts)
+			bts, err = (*wireInstant)(&z.SupportEpoch).UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Since")
+				err = msgp.WrapError(err, "SupportEpoch")
 				return
 			}
 		case "n":
@@ -3116,7 +3116,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *Liveness) Msgsize() (s int) {
-	s = 1 + 3 + msgp.BoolSize + 2 + (*wireInstant)(&z.Ask).Msgsize() + 2 + (*wireInstant)(&z.Granted).Msgsize() + 3 + (*wireInstant)(&z.Since).Msgsize() + 2 + msgp.ArrayHeaderSize
+	s = 1 + 3 + msgp.BoolSize + 2 + (*wireInstant)(&z.SupportRequest).Msgsize() + 2 + (*wireInstant)(&z.SupportUntil).Msgsize() + 3 + (*wireInstant)(&z.SupportEpoch).Msgsize() + 2 + msgp.ArrayHeaderSize
 	for za0001 := range z.Nodes {
 		s += z.Nodes[za0001].Msgsize()
 	}
@@ -5640,9 +5640,9 @@ func (z *RaftMessage) MarshalMsg(b []byte) (o []byte, err error) {
 	o = msgp.AppendBytes(o, z.Data)
 	// string "ps"
 	o = append(o, 0xa2, 0x70, 0x73)
-	o, err = (*wireInstant)(&z.Since).MarshalMsg(o)
+	o, err = (*wireInstant)(&z.SupportEpoch).MarshalMsg(o)
 	if err != nil {
-		err = msgp.WrapError(err, "Since")
+		err = msgp.WrapError(err, "SupportEpoch")
 		return
 	}
 	return
@@ -5705,9 +5705,9 @@ func (z *RaftMessage) UnmarshalMsg(bts []byte) (o []byte, err error) {
 				return
 			}
 		case "ps":
-			bts, err = (*wireInstant)(&z.Since).UnmarshalMsg(bts)
+			bts, err = (*wireInstant)(&z.SupportEpoch).UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Since")
+				err = msgp.WrapError(err, "SupportEpoch")
 				return
 			}
 		default:
@@ -5724,7 +5724,7 @@ func (z *RaftMessage) UnmarshalMsg(bts []byte) (o []byte, err error) {
 
 // Msgsize returns an upper bound estimate of the number of bytes occupied by the serialized message
 func (z *RaftMessage) Msgsize() (s int) {
-	s = 1 + 2 + msgp.Uint64Size + 2 + msgp.BytesPrefixSize + len([]byte(z.Start)) + 2 + z.From.Msgsize() + 2 + z.To.Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Data) + 3 + (*wireInstant)(&z.Since).Msgsize()
+	s = 1 + 2 + msgp.Uint64Size + 2 + msgp.BytesPrefixSize + len([]byte(z.Start)) + 2 + z.From.Msgsize() + 2 + z.To.Msgsize() + 2 + msgp.BytesPrefixSize + len(z.Data) + 3 + (*wireInstant)(&z.SupportEpoch).Msgsize()
 	return
 }
 

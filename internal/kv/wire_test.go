@@ -131,7 +131,7 @@ func message(name string, value []byte) []byte {
 	return append(msgp.AppendString(msgp.AppendMapHeader(nil, 1), name), value...)
 }
 
-// Headers that promise more than there is must not make us allocate it.
+// Headers that announce more than there is must not make us allocate it.
 func TestHostileLengths(t *testing.T) {
 	array32 := func(n uint32) []byte { return binary.BigEndian.AppendUint32([]byte{0xdd}, n) }
 	bin32 := func(n uint32) []byte { return binary.BigEndian.AppendUint32([]byte{0xc6}, n) }

@@ -13,7 +13,7 @@ import (
 )
 
 // ChangedBetween looks for what would make a read of the span at `to` differ from one at `from`: the first version in
-// (from, to], and the foreign intents at or below `to`, with the exceptions that Options make. Finding nothing promises
+// (from, to], and the foreign intents at or below `to`, with the exceptions that Options make. Finding nothing guarantees
 // nothing by itself: the caller holds latches, and records the span as read at `to`.
 func ChangedBetween(r storage.Reader, s kv.Span, from, to clock.Timestamp, o Options) (*Version, []Found, error) {
 	if to.LessEq(from) || s.Empty() {

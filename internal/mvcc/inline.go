@@ -57,15 +57,15 @@ func ScanInline(r storage.Reader, s kv.Span, limit int) (ks []kv.Key, values [][
 	return ks, values, errors.Join(it.Error(), it.Close())
 }
 
-// GetRecord returns a transaction's record, nil if there is none. The sieve may be nil.
-func GetRecord(r storage.Reader, s *Sieve, anchor kv.Key, id kv.TxnID) (*kv.Record, error) {
+// GetRecord returns a transaction's record, nil if there is none. The intent filter may be nil.
+func GetRecord(r storage.Reader, s *IntentFilter, anchor kv.Key, id kv.TxnID) (*kv.Record, error) {
 	var room [128]byte
-	if !s.none(storage.AppendKey(keys.AppendRecord(room[:0], anchor, id), nil)) {
+	if !s.provesAbsence(storage.AppendKey(keys.AppendRecord(room[:0], anchor, id), nil)) {
 		return GetRecordAt(r, keys.Record(anchor, id))
 	}
 	if checked {
 		rec, err := GetRecordAt(r, keys.Record(anchor, id))
-		surely(keys.Record(anchor, id), rec != nil && err == nil) // with an error nothing is known
+		assertAbsent(keys.Record(anchor, id), rec != nil && err == nil) // with an error nothing is known
 	}
 	return nil, nil
 }

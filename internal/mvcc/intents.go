@@ -20,9 +20,9 @@ func (v *View) inTheWay(in *kv.Intent) bool {
 
 func (v *View) seekIntent(k kv.Key) bool {
 	v.seek = storage.AppendKey(append(v.seek[:0], lockPrefix...), k)
-	if v.o.Sieve.none(v.seek) {
+	if v.o.IntentFilter.provesAbsence(v.seek) {
 		if checked {
-			surely(v.seek, v.it.SeekPrefixGE(v.seek))
+			assertAbsent(v.seek, v.it.SeekPrefixGE(v.seek))
 		}
 		return false
 	}
@@ -85,7 +85,7 @@ func (v *View) meet(k kv.Key) error {
 
 var lockPrefix = keys.Lock(nil)
 
-// The first byte of a stored intent or record. With replacing it took the place of another (Sieve, E2).
+// The first byte of a stored intent or record. With replacing it took the place of another (IntentFilter, E2).
 const (
 	first     = 1
 	replacing = 2

@@ -20,8 +20,8 @@ type Options struct {
 	MaxIntents int
 	// Finished are transactions that are decided, whose intents are read as what they will become.
 	Finished map[kv.TxnID]kv.TxnStatus
-	// Sieve, if not nil, spares searches for intents. Only under latches (E3).
-	Sieve *Sieve
+	// IntentFilter, if not nil, spares searches for intents. Only under latches (E3).
+	IntentFilter *IntentFilter
 	// Own: the transaction has intents, and sees these of them.
 	Own *kv.Own
 }

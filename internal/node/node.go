@@ -21,7 +21,7 @@ import (
 const (
 	nodesNote     = "nodes"
 	joinNote      = "join"
-	promiseNote   = "promises"
+	supportNote   = "promises" // the key on disk keeps its first name, so that the high water of an earlier build is found
 	announceEvery = time.Second
 	// giveUpAfter is how long a clock may be silent (a step was seen, the source was lost for too long) before the leases
 	// go. Longer than a source usually needs to learn something new; a fence does not pass so quickly and has no such time.
@@ -102,18 +102,18 @@ func (n *Node) Open() error {
 }
 
 func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
-	mark, err := n.promiseMark()
+	mark, err := n.supportHighWater()
 	if err != nil {
 		return err
 	}
 	o := &n.opts
 	n.Cluster, err = cluster.New(cluster.Options{
 		RT: n.rt, Clock: o.Clock, Transport: o.Transport, Self: n.self, Nodes: nodes,
-		Promise: o.Promise, Interval: o.Heartbeat, HighWater: mark,
+		SupportDuration: o.SupportDuration, Interval: o.Heartbeat, HighWater: mark,
 		Persist: func(t clock.Instant) error {
-			return o.Engines.SetNote(promiseNote, binary.BigEndian.AppendUint64(nil, uint64(t)))
+			return o.Engines.SetNote(supportNote, binary.BigEndian.AppendUint64(nil, uint64(t)))
 		},
-		NodesChanged: n.saveNodes, Unsafe: o.UnsafePromises,
+		NodesChanged: n.saveNodes, Unsafe: o.UnsafeCluster,
 		Closed:  func() func(kv.NodeID) []kv.ClosedRange { return n.Store.CloseTimestamps() },
 		Vote:    o.Vote,
 		Stalled: func() string { return n.Store.Stalled() },
@@ -126,7 +126,7 @@ func (n *Node) assemble(nodes []kv.NodeInfo) (err error) {
 	ro := replica.Options{
 		RT: n.rt, Clock: o.Clock, Engines: o.Engines, Transport: o.Transport, Cluster: n.Cluster, Node: n.self.ID,
 		Process:           kv.Process{Node: n.self.ID, Started: n.self.Started},
-		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick, StallLimit: o.Promise, ClosedLag: o.ClosedLag, ClosedEvery: o.ClosedEvery,
+		ReplicationFactor: o.ReplicationFactor, Tick: o.Tick, StallLimit: o.SupportDuration, ClosedLag: o.ClosedLag, ClosedEvery: o.ClosedEvery,
 		Push: n.push, Resolve: n.resolve, Stamped: n.stamps.covers,
 		Publish: func(d kv.RangeDescriptor) error {
 			return n.Router.PublishDescriptors(n.within(publishLimit), []kv.RangeDescriptor{d})
@@ -214,7 +214,7 @@ func (n *Node) HandOverLeases() {
 	n.Store.HandOverLeases(drainLimit)
 }
 
-// Stop ends the node. With drain it first gives its leases to others, so that they need not wait for promises to expire.
+// Stop ends the node. With drain it first gives its leases to others, so that they need not wait for support to expire.
 // The engines are the caller's to close.
 func (n *Node) Stop(drain bool) error {
 	if n.stopped.Fired() {
@@ -230,7 +230,7 @@ func (n *Node) Stop(drain bool) error {
 			n.log.Error("the store did not stop", "err", err)
 		}
 		if err := n.Cluster.Stop(); err != nil {
-			n.log.Error("the high water of promises was not lowered; the next start waits longer", "err", err)
+			n.log.Error("the high water of support was not lowered; the next start waits longer", "err", err)
 		}
 	}
 	n.stopped.Fire()

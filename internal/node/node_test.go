@@ -115,7 +115,7 @@ func (m *member) start() {
 	}
 	m.eng = eng
 	m.node, err = New(Options{RT: m.rt, Clock: m.clock, Transport: wire{m}, Engines: eng, Self: kv.NodeInfo{RPCAddr: fmt.Sprint("n", m.i+1)},
-		Bootstrap: m.i == 0, Promise: time.Second,
+		Bootstrap: m.i == 0, SupportDuration: time.Second,
 		Join: func(msg *kv.Message) (*kv.Message, error) { return wire{m}.to(c.nodes[0], msg, time.Second) }})
 	if err != nil {
 		c.t.Fatal(err)

@@ -9,14 +9,14 @@ import (
 	"github.com/longitude-db/longitude/internal/storage"
 )
 
-// promiseMark is the high water of the promises that an earlier process gave.
-func (n *Node) promiseMark() (clock.Instant, error) {
-	v, ok, err := n.opts.Engines.Note(promiseNote)
+// supportHighWater is the high water of the support that an earlier process gave.
+func (n *Node) supportHighWater() (clock.Instant, error) {
+	v, ok, err := n.opts.Engines.Note(supportNote)
 	if err != nil || !ok {
 		return 0, err
 	}
 	if len(v) != 8 {
-		return 0, fmt.Errorf("store %s: the mark of promises has %d bytes instead of 8: the store is damaged", n.opts.Engines.Dir(), len(v))
+		return 0, fmt.Errorf("store %s: the high water of support has %d bytes instead of 8: the store is damaged", n.opts.Engines.Dir(), len(v))
 	}
 	return clock.Instant(binary.BigEndian.Uint64(v)), nil
 }

@@ -32,8 +32,8 @@ type Options struct {
 	JoinLimit time.Duration
 	// ReplicationFactor is how many replicas a range gets once there are so many nodes; default 3.
 	ReplicationFactor int
-	// Promise and Heartbeat are L and the interval of package cluster; 0: its defaults.
-	Promise, Heartbeat time.Duration
+	// SupportDuration and Heartbeat are L and the interval of package cluster; 0: its defaults.
+	SupportDuration, Heartbeat time.Duration
 	// Tick is the interval of Raft's heartbeats; 0: package replica's default.
 	Tick time.Duration
 	// ClosedLag and ClosedEvery are package replica's; 0: its defaults.
@@ -52,10 +52,10 @@ type Options struct {
 	Tune func(*replica.Options)
 	// TuneTxn likewise changes those of transactions.
 	TuneTxn func(*txn.DBOptions)
-	// Unsafe and UnsafePromises are for negative controls alone, as are those that Tune can set.
-	Unsafe         txn.Unsafe
-	UnsafePromises cluster.Unsafe
-	Log            *slog.Logger
+	// Unsafe and UnsafeCluster are for negative controls alone, as are those that Tune can set.
+	Unsafe        txn.Unsafe
+	UnsafeCluster cluster.Unsafe
+	Log           *slog.Logger
 }
 
 func (o *Options) fill() error {

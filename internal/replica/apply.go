@@ -41,12 +41,12 @@ func (r *Replica) apply(es []*raftpb.Entry) bool {
 
 // application is entries on their way into state.
 type application struct {
-	r       *Replica
-	b       *storage.Batch
-	done    []outcome
-	term    uint64 // of the last entry
-	scratch []byte // for the batch of a command
-	sift    mvcc.Sift
+	r           *Replica
+	b           *storage.Batch
+	done        []outcome
+	term        uint64 // of the last entry
+	scratch     []byte // for the batch of a command
+	filterDelta mvcc.FilterDelta
 }
 
 // outcome is told to the proposer once the batch is visible.
@@ -138,7 +138,7 @@ func (a *application) write(repr []byte) error {
 	if a.r.bounds.of != d {
 		a.r.bounds = boundsOf(d)
 	}
-	removed := a.sift.Removals()
+	removed := a.filterDelta.Removals()
 	for rd := sub.Reader(); ; {
 		kind, key, value, ok, err := rd.Next()
 		if err != nil {
@@ -150,9 +150,9 @@ func (a *application) write(repr []byte) error {
 		if k := key[:storage.Split(key)]; !a.r.bounds.own(k[:len(k)-1]) {
 			panic(fmt.Sprintf("replica: a command writes %q, which is not in %s", key, d))
 		}
-		a.sift.Add(key, value, kind == storage.KindDelete)
+		a.filterDelta.Add(key, value, kind == storage.KindDelete)
 	}
-	a.sift.Once(removed)
+	a.filterDelta.DedupRemovals(removed)
 	return a.b.Apply(&sub, nil)
 }
 
@@ -201,11 +201,11 @@ func (a *application) commitWith(between func()) error {
 	if err := putApplied(a.b, r.id, r.applied); err != nil {
 		return err
 	}
-	r.store.sieve.Before(&a.sift)
+	r.store.intentFilter.CountWrites(&a.filterDelta)
 	if err := r.applyState(a.b); err != nil {
 		return err
 	}
-	r.store.sieve.After(&a.sift)
+	r.store.intentFilter.CountRemovals(&a.filterDelta)
 	a.b.Close()
 	a.b = r.store.opts.Engines.State.NewBatch()
 	r.appliedIndex.Store(r.applied.index)

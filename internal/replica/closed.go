@@ -11,7 +11,7 @@ import (
 
 // This file closes timestamps, so that followers can serve reads of the past.
 //
-//	F1  A closed timestamp (ts, index) of a range is a promise: every write at or below ts that will ever land in the range
+//	F1  A closed timestamp (ts, index) of a range guarantees that every write at or below ts that will ever land in the range
 //	    is among the log's entries up to index. A replica that has applied so far has all of them, whoever leads.
 //	F2  It never goes back on a replica.
 //	F3  A read at r is served by a replica without lease only if r is closed there, and no intent at or below r is met.
@@ -96,7 +96,7 @@ type closed struct {
 // counts, and so does how far it will come.
 const maxPending = 16
 
-// learn takes in a promise.
+// learn takes in a closed timestamp.
 func (c *closed) learn(p kv.ClosedRange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +126,7 @@ func (c *closed) at(applied uint64) clock.Timestamp {
 	return c.ts
 }
 
-// close closes the range at ts if this replica may, and returns what it can promise now.
+// close closes the range at ts if this replica may, and returns what it can close now.
 func (r *Replica) close(ts clock.Timestamp) (kv.ClosedRange, bool) {
 	if _, ok := r.lease.holds(); !ok {
 		return kv.ClosedRange{}, false

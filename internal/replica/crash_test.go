@@ -189,7 +189,7 @@ func TestSameSeedSameTrace(t *testing.T) {
 	}
 }
 
-// A leader that is cut off stops serving when its promises pass; then another serves, and everything that it serves or
+// A leader that is cut off stops serving when its support expires; then another serves, and everything that it serves or
 // writes first is above what the old lease served.
 func TestPartitionedLeader(t *testing.T) {
 	for _, seed := range seeds(5) {

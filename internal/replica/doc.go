@@ -17,7 +17,7 @@
 //	E1  ErrUnavailable: the request has had no effect and will have none. ErrAmbiguous: nothing is known. Nobody says the
 //	    first unless it is certain.
 //
-// The Raft leader is the leaseholder. Its lease rests on promises of stores (package cluster) and on what its followers
+// The Raft leader is the leaseholder. Its lease rests on the support of stores (package cluster) and on what its followers
 // answered: see lease.go and voter.go, and docs/replication.md for the whole argument.
 //
 // L1 assumes the clock bound. HAZARD: if a bound is broken two replicas may use a lease; reads may then be stale. Writes

@@ -2,7 +2,7 @@ package replica
 
 import "time"
 
-// election is when a replica that does not lead begins a campaign: once its leader is taken for gone and no promise binds it
+// election is when a replica that does not lead begins a campaign: once its leader is taken for gone and no support binds it
 // any more. Raft's own election ticks are not used, so followers cost nothing.
 //
 // A leader is taken for gone when its range has heard nothing of it for quiet, or at once when there is evidence that its store
@@ -23,7 +23,7 @@ type election struct {
 type leaderView struct {
 	suspected bool        // there is evidence that the leader's store has stopped
 	turn      int         // how many voters campaign before this one
-	free      func() bool // whether promises allow a campaign; asked only if the leader is taken for gone
+	free      func() bool // whether support allows a campaign; asked only if the leader is taken for gone
 }
 
 // maxHurried bounds the campaigns that evidence hurries; after that they are as rare as without it.

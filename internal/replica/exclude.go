@@ -10,15 +10,15 @@ import (
 )
 
 // A range can stand still on a store that is well: its task waits for something that does not come, or its replica is quarantined.
-// Its leader then sends nothing and applies nothing, but the store renews its promises for the sake of all other ranges, so nobody
+// Its leader then sends nothing and applies nothing, but the store renews its support for the sake of all other ranges, so nobody
 // could be elected in its place. The task itself can do nothing about it. So the task of the ticks looks after all ranges
 // (Store.watch): a leader whose task has been in one turn for longer than ProgressLimit, or that is quarantined,
 //
 //  1. loses its lease, for good in this term: what it may have relied on so far is frozen at leaseCore.used;
-//  2. is excluded, until that instant, from what the promises to this store are for (cluster P9). Its followers are free to elect
+//  2. is excluded, until that instant, from what the support of this store is for (cluster P9). Its followers are free to elect
 //     another leader once the instant is past, and do not wait until they take it for silent.
-// A replica that has led before, and stands still after its lead has ended, says the same of its last term: those that answered it last may be
-// bound to its store still, because nobody was elected since, and it cannot free them by campaigning.
+// A replica that has led before, and stands still after its lead has ended, says the same of its last term: those that answered
+// it last may be bound to its store still, because nobody was elected since, and it cannot free them by campaigning.
 //
 // If it can go on before another has been elected, it still leads in Raft, and serves nothing: it hands over (resign).
 //
@@ -185,7 +185,7 @@ func (s *Store) excluded(from kv.NodeID, ids []kv.RangeID) {
 
 // releaseIn is how long it takes until this replica may vote against the leader that it last answered.
 func (r *Replica) releaseIn(lead kv.NodeID) time.Duration {
-	wait := r.store.opts.Cluster.ReleaseIn(lead)
+	wait := r.store.opts.Cluster.WithdrawableIn(lead)
 	if until, ok := r.excludedBy(lead); ok {
 		if now, err := r.store.opts.Clock.Now(); err == nil {
 			wait = min(wait, max(0, until.Sub(now.Earliest)+1))

@@ -235,7 +235,7 @@ func (r *Replica) evaluate(q *kv.Request, pushed map[kv.TxnID]clock.Timestamp, f
 }
 
 // evaluateWith evaluates under the lease. It is checked before, so that evaluation begins on state that has everything of
-// earlier leases, and after, for what the answer promises (L2).
+// earlier leases, and after, for what the answer guarantees (L2).
 func (r *Replica) evaluateWith(pushed map[kv.TxnID]clock.Timestamp, fn func(*eval.Env) eval.Result) (*kv.RangeDescriptor, *leaseView, eval.Result, *kv.Error) {
 	d := r.desc.Load()
 	view, kerr := r.lease.check(clock.Timestamp{})
@@ -247,7 +247,7 @@ func (r *Replica) evaluateWith(pushed map[kv.TxnID]clock.Timestamp, fn func(*eva
 		return nil, nil, eval.Result{}, kv.Errorf(kv.ErrFenced, "%v", err)
 	}
 	res := fn(&eval.Env{
-		Reader: r.store.opts.Engines.State, Sieve: &r.store.sieve, Desc: d, Cache: r.reads, Now: now, Node: r.store.opts.Node,
+		Reader: r.store.opts.Engines.State, IntentFilter: &r.store.intentFilter, Desc: d, Cache: r.reads, Now: now, Node: r.store.opts.Node,
 		Observed: &r.store.observed, LeaseStart: view.low, Pushed: pushed, Gone: r.store.opts.Cluster.Gone,
 	})
 	if len(res.Conflicts) > 0 {

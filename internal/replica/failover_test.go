@@ -74,7 +74,7 @@ func TestFailover(t *testing.T) {
 		limit  time.Duration
 		strike func(h *harness, l *member)
 	}{
-		// The promise (300 ms and twice the way) has to pass, then two rounds of votes and one entry.
+		// The support (300 ms and twice the way) has to expire, then two rounds of votes and one entry.
 		{"killed", 450 * time.Millisecond, func(_ *harness, l *member) { l.kill() }},
 		// Nobody says that it is gone: the range waits for its silence of a second.
 		{"cut off", 1600 * time.Millisecond, func(h *harness, l *member) { h.isolate(l.id, true) }},

@@ -21,7 +21,7 @@ import (
 //
 // The reading is taken before the latches, not at evaluation. It could be either, since both are after the beginning. Before
 // is better: the timestamp is lower, so what the request has to wait for in the range hides its wait for rule 2. And it
-// has to be before, since a latch promises how low a write may land (package latch, A1).
+// has to be before, since a latch guarantees how low a write may land (package latch, A1).
 //
 // Nothing that an earlier or a later lease did can be missed for it: that is checked at evaluation, against another reading
 // (L2), and does not ask where the transaction stands.

@@ -14,7 +14,7 @@ import (
 //	1  stop serving, for good in this term (L4)
 //	2  latch everything: requests that were let in before are done
 //	3  commit a command with a low water no lower than anything served (L3), and perhaps a new Preferred
-//	4  Raft's transfer: a follower that has the whole log campaigns at once; promises do not stop its votes
+//	4  Raft's transfer: a follower that has the whole log campaigns at once; support does not stop its votes
 //
 // Without 1 and 2 a read could be served after 3, above the low water, and the next leader could write below it. Without 3
 // the next leader's latest might be below what was served, since T is not past. Once 1 is done there is no way back: if

@@ -284,7 +284,7 @@ func (h *harness) record(from, to kv.NodeID, m *kv.Message) {
 			p := &raftpb.Message{}
 			proto.Unmarshal(rm.Data, p)
 			fmt.Printf("%10.4f n%d->n%d r%d %s term=%d index=%d entries=%d commit=%d reject=%t since=%d\n", h.loop.Now().Seconds(), from, to, rm.Range,
-				p.GetType(), p.GetTerm(), p.GetIndex(), len(p.GetEntries()), p.GetCommit(), p.GetReject(), rm.Since)
+				p.GetType(), p.GetTerm(), p.GetIndex(), len(p.GetEntries()), p.GetCommit(), p.GetReject(), rm.SupportEpoch)
 		}
 	}
 }

@@ -16,15 +16,15 @@ import (
 //	     └────────── follow ───────┴───────────────────────┴───────────────────┘
 //
 //	elected       nothing may be served: entries of earlier terms may not be applied yet
-//	serving       until T, which moves on as promises are renewed
+//	serving       until T, which moves on as support is renewed
 //	handing over  nothing more in this term (L4), whatever becomes of the transfer
 //
-// A voter counts from its answer in this term, under the run of promises that it named in the answer. Both are needed (L1):
+// A voter counts from its answer in this term, under the support epoch that it named in the answer. Both are needed (L1):
 //
-//   - The answer: a promise binds a store not to vote against the store of the leader that each of its replicas last
+//   - The answer: support binds a store not to vote against the store of the leader that each of its replicas last
 //     answered. A voter that has answered nobody in this term may be bound to an earlier leader, and free to vote
 //     against this one.
-//   - The run: if the promise lapsed after the answer, the voter was free to vote for another. A later promise of the
+//   - The epoch: if the support lapsed after the answer, the voter was free to vote for another. Later support of the
 //     same store to ours, given for all ranges together, says nothing about that.
 type leaseCore struct {
 	self    kv.NodeID
@@ -40,7 +40,7 @@ type leaseCore struct {
 	// excluded: the store has said of this term that nothing beyond cap is relied on (cluster P9, exclude.go).
 	excluded bool
 	cap      clock.Instant
-	answers  map[kv.NodeID]clock.Instant // the run of promises (Since) that a voter named when it last answered
+	answers  map[kv.NodeID]clock.Instant // the support epoch (Since) that a voter named when it last answered
 }
 
 // lead begins a term as leader.
@@ -59,41 +59,41 @@ func (l *leaseCore) start(low clock.Timestamp) { l.serving, l.low = true, low }
 func (l *leaseCore) stop() { l.stopped = true }
 
 // answered notes a voter's answer in a term. It reports whether it changes anything.
-func (l *leaseCore) answered(from kv.NodeID, term uint64, since clock.Instant) bool {
-	if term != l.term || l.term == 0 || since == 0 || l.answers[from] == since {
+func (l *leaseCore) answered(from kv.NodeID, term uint64, epoch clock.Instant) bool {
+	if term != l.term || l.term == 0 || epoch == 0 || l.answers[from] == epoch {
 		return false
 	}
-	l.answers[from] = since
+	l.answers[from] = epoch
 	return true
 }
 
-// until is T. Zero: no quorum supports the lease, or it is not to be used. support says what a store has promised ours.
+// until is T. Zero: no quorum supports the lease, or it is not to be used. supportFrom is a store's support of ours.
 //
-// HAZARD: T compares with our latest, the promises behind it with the voters' earliest. If a clock is outside its bound
+// HAZARD: T compares with our latest, the support behind it with the voters' earliest. If a clock is outside its bound
 // another leader may serve while we still think that we may.
-func (l *leaseCore) until(voters []kv.NodeID, support func(kv.NodeID) cluster.Support) clock.Instant {
+func (l *leaseCore) until(voters []kv.NodeID, supportFrom func(kv.NodeID) cluster.Support) clock.Instant {
 	if l.term == 0 || !l.serving || l.stopped || len(voters) == 0 {
 		return 0
 	}
 	ends := make([]clock.Instant, 0, len(voters))
 	for _, v := range voters {
-		s := support(v)
+		s := supportFrom(v)
 		// Of ourselves no answer is needed: had we voted for another, we would be in its term and not leading.
-		if v != l.self && (s.Since == 0 || l.answers[v] != s.Since) {
+		if v != l.self && (s.Epoch == 0 || l.answers[v] != s.Epoch) {
 			s.Until = 0
 		}
 		ends = append(ends, s.Until)
 	}
 	slices.Sort(ends)
 	quorum := ends[(len(ends)-1)/2] // as many as a quorum are at or above it
-	// Not beyond our own promise either: its high water is what makes us wait after a restart.
-	t := min(quorum, support(l.self).Until)
+	// Not beyond our store's support of itself either: its high water is what makes us wait after a restart.
+	t := min(quorum, supportFrom(l.self).Until)
 	l.checkExcluded(t)
 	l.used = max(l.used, t)
 	return t
 }
 
-// votersOf lists the nodes whose promises count. Membership changes by one voter at a time, so there is one set only.
+// votersOf lists the nodes whose support counts. Membership changes by one voter at a time, so there is one set only.
 func votersOf(d *kv.RangeDescriptor) (nodes []kv.NodeID) {
 	for _, r := range d.Replicas {
 		if !r.Learner {

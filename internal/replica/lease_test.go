@@ -18,13 +18,13 @@ import (
 //
 //	lead 7 / follow / start low=30 / stop
 //	exclude                               the range stands still
-//	promise n2 until=100 since=5          what n2's store has promised ours
-//	answer n2 term=7 since=5              what n2's replica answered
+//	support n2 until=100 epoch=5          the support of our store by n2's store
+//	answer n2 term=7 epoch=5              what n2's replica answered
 //	until voters=(n1,n2,n3)               T; 0: not to be used
 func TestLease(t *testing.T) {
 	datadriven.Walk(t, "testdata/lease", func(t *testing.T, path string) {
 		l := leaseCore{self: 1}
-		promises := map[kv.NodeID]cluster.Support{}
+		supports := map[kv.NodeID]cluster.Support{}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "lead":
@@ -38,16 +38,16 @@ func TestLease(t *testing.T) {
 			case "exclude":
 				l.exclude()
 				return fmt.Sprintf("term %d, relied on until %d\n", l.term, l.cap)
-			case "promise":
-				promises[nodeArg(d)] = cluster.Support{Until: clock.Instant(arg(t, d, "until")), Since: clock.Instant(arg(t, d, "since"))}
+			case "support":
+				supports[nodeArg(d)] = cluster.Support{Until: clock.Instant(arg(t, d, "until")), Epoch: clock.Instant(arg(t, d, "epoch"))}
 			case "answer":
-				return fmt.Sprintf("counts: %t\n", l.answered(nodeArg(d), uint64(arg(t, d, "term")), clock.Instant(arg(t, d, "since"))))
+				return fmt.Sprintf("counts: %t\n", l.answered(nodeArg(d), uint64(arg(t, d, "term")), clock.Instant(arg(t, d, "epoch"))))
 			case "until":
 				var voters []kv.NodeID
 				for _, v := range d.CmdArgs[0].Vals {
 					voters = append(voters, kv.NodeID(number(strings.TrimPrefix(v, "n"))))
 				}
-				return fmt.Sprintf("%d\n", l.until(voters, func(n kv.NodeID) cluster.Support { return promises[n] }))
+				return fmt.Sprintf("%d\n", l.until(voters, func(n kv.NodeID) cluster.Support { return supports[n] }))
 			default:
 				d.Fatalf(t, "unknown command")
 			}
@@ -59,14 +59,14 @@ func TestLease(t *testing.T) {
 // TestVoter runs the scripts of the voter, at node 1.
 //
 //	answered n2 term=6                       this replica answers n2, the leader of term 6
-//	free n2 [no]                             whether the promise to n2's store binds no more (n0: after a restart)
+//	free n2 [no]                             whether our store's support of n2's store has expired (n0: after a restart)
 //	over [no]                                whether what we served ourselves is safe
 //	vote n3 term=7 now=6 [pre] [transfer]    n3 asks for a vote while we are in term 6
 //	campaign                                 may we?
 func TestVoter(t *testing.T) {
 	datadriven.Walk(t, "testdata/voter", func(t *testing.T, path string) {
 		v := voter{self: 1}
-		o := &fakeOath{free: map[kv.NodeID]bool{}}
+		o := &fakeVoteGuard{free: map[kv.NodeID]bool{}}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			o.gaveUp = false
 			switch d.Cmd {
@@ -104,15 +104,15 @@ func TestVoter(t *testing.T) {
 	})
 }
 
-type fakeOath struct {
+type fakeVoteGuard struct {
 	free   map[kv.NodeID]bool
 	safe   bool
 	gaveUp bool
 }
 
-func (o *fakeOath) Released(to kv.NodeID) bool { return o.free[to] }
+func (o *fakeVoteGuard) supportWithdrawn(to kv.NodeID) bool { return o.free[to] }
 
-func (o *fakeOath) over(giveUp bool) bool {
+func (o *fakeVoteGuard) canLoseLease(giveUp bool) bool {
 	o.gaveUp = o.safe && giveUp
 	return o.safe
 }
@@ -132,7 +132,7 @@ func TestExcludedLeaseIsNotUsed(t *testing.T) {
 	l.lead(7)
 	l.start(clock.Timestamp{Wall: 1})
 	until := clock.Instant(100)
-	support := func(kv.NodeID) cluster.Support { return cluster.Support{Until: until, Since: 1} }
+	support := func(kv.NodeID) cluster.Support { return cluster.Support{Until: until, Epoch: 1} }
 	if got := l.until([]kv.NodeID{1}, support); got != 100 {
 		t.Fatal(got)
 	}

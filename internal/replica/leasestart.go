@@ -16,7 +16,7 @@ import (
 //     and marks above it for the keys of some reads (lowwater.go), which go into the timestamp cache again.
 //   - One of this replica itself, which needed to wait for nobody to be elected again, remembers what it served. If the
 //     Its reads are in the timestamp cache, which stays, all else in served. If the
-//     process was restarted since, it waited for its own promises to pass before it voted for itself.
+//     process was restarted since, it waited for its own support to expire before it voted for itself.
 //
 // HAZARD: the first of these compares our latest with a T of another clock. If a bound is broken, a write of this lease may
 // land below a read that the earlier one served.

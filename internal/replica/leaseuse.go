@@ -11,7 +11,7 @@ import (
 )
 
 // leaseUse is the lease as requests see it. The range's task moves the core on; requests read a view that is replaced as a
-// whole, and look at the promises again only when the view's T is near. Any task may use it.
+// whole, and look at the support again only when the view's T is near. Any task may use it.
 type leaseUse struct {
 	cluster  *cluster.Cluster
 	clock    *clock.Clock
@@ -129,7 +129,7 @@ func (l *leaseUse) change(fn func(*leaseCore)) {
 	l.publish()
 }
 
-// refresh looks at the promises again.
+// refresh looks at the support again.
 func (l *leaseUse) refresh() { l.change(func(*leaseCore) {}) }
 
 func (l *leaseUse) publish() {
@@ -141,7 +141,7 @@ func (l *leaseUse) publish() {
 		}
 		return
 	}
-	v := &leaseView{term: l.core.term, low: l.core.low, until: l.core.until(l.voters(), l.cluster.Support)}
+	v := &leaseView{term: l.core.term, low: l.core.low, until: l.core.until(l.voters(), l.cluster.SupportFrom)}
 	if old == nil || *old != *v {
 		l.view.Store(v)
 	}

@@ -165,12 +165,12 @@ func (r *Replica) observe() {
 	case r.leading():
 		r.heard.Store(0)
 	case now.lead != raft.None:
-		r.hear()
+		r.recordLeaderMessage()
 	}
 }
 
-// hear notes that the leader that this replica follows was heard.
-func (r *Replica) hear() {
+// recordLeaderMessage notes that the leader that this replica follows was heard.
+func (r *Replica) recordLeaderMessage() {
 	now := r.store.opts.RT.Now()
 	r.election.hear(now)
 	r.heard.Store(int64(now))
@@ -193,13 +193,13 @@ func (r *Replica) send(m *raftpb.Message) {
 		r.sendSnapshot(m)
 		return
 	}
-	r.store.send(r.wrap(m, r.promiseFor(m)))
+	r.store.send(r.wrap(m, r.supportEpochFor(m)))
 }
 
-// promiseFor names the run of promises under which an answer supports the leader's lease, and remembers whom this replica
+// supportEpochFor names the support epoch under which an answer supports the leader's lease, and remembers whom this replica
 // answers. An answer counts only if it goes to the leader of the term that this replica is in now: it may have been made
 // in an earlier term and have waited for the disk, and votes may have been given since.
-func (r *Replica) promiseFor(m *raftpb.Message) (since clock.Instant) {
+func (r *Replica) supportEpochFor(m *raftpb.Message) (epoch clock.Instant) {
 	if t := m.GetType(); t != raftpb.MsgAppResp && t != raftpb.MsgHeartbeatResp {
 		return 0
 	}
@@ -212,22 +212,22 @@ func (r *Replica) promiseFor(m *raftpb.Message) (since clock.Instant) {
 		return 0
 	}
 	r.voter.answered(node, r.soft.term)
-	return r.store.opts.Cluster.Given(node)
+	return r.store.opts.Cluster.SupportEpochFor(node)
 }
 
 // incoming is a message of another replica.
 type incoming struct {
 	m     *raftpb.Message
 	from  kv.NodeID
-	since clock.Instant
+	epoch clock.Instant
 }
 
 func (ev *incoming) handle(r *Replica) {
 	r.queued.Add(-1)
-	r.receive(ev.m, ev.from, ev.since)
+	r.receive(ev.m, ev.from, ev.epoch)
 }
 
-func (r *Replica) receive(m *raftpb.Message, from kv.NodeID, since clock.Instant) {
+func (r *Replica) receive(m *raftpb.Message, from kv.NodeID, epoch clock.Instant) {
 	switch m.GetType() {
 	case raftpb.MsgVote, raftpb.MsgPreVote:
 		if !r.voter.mayVote(m, from, r.soft.term, r) {
@@ -236,22 +236,22 @@ func (r *Replica) receive(m *raftpb.Message, from kv.NodeID, since clock.Instant
 		}
 	case raftpb.MsgApp, raftpb.MsgHeartbeat, raftpb.MsgSnap:
 		if m.GetTerm() >= r.soft.term && !r.leading() {
-			r.hear()
+			r.recordLeaderMessage()
 		}
 	case raftpb.MsgAppResp, raftpb.MsgHeartbeatResp:
-		if r.leading() && m.GetTerm() == r.soft.term && since != 0 {
-			r.lease.answered(from, m.GetTerm(), since)
+		if r.leading() && m.GetTerm() == r.soft.term && epoch != 0 {
+			r.lease.answered(from, m.GetTerm(), epoch)
 		}
 	}
 	r.step(m)
 }
 
-// Released and over make a Replica the oath of its voter. It is asked about the leader that the voter last answered.
-func (r *Replica) Released(to kv.NodeID) bool {
-	return r.store.opts.Cluster.ReleasedFor(to, r.id, r.voter.term) || r.store.opts.Cluster.Released(to)
+// supportWithdrawn and over make a Replica the oath of its voter. It is asked about the leader that the voter last answered.
+func (r *Replica) supportWithdrawn(to kv.NodeID) bool {
+	return r.store.opts.Cluster.LeaseExcluded(to, r.id, r.voter.term) || r.store.opts.Cluster.TryWithdraw(to)
 }
 
-func (r *Replica) over(giveUp bool) bool { return r.lease.over(giveUp) }
+func (r *Replica) canLoseLease(giveUp bool) bool { return r.lease.over(giveUp) }
 
 // tick is the passing of time.
 type tick struct{}
@@ -272,7 +272,7 @@ func (tick) handle(r *Replica) {
 	r.campaign()
 }
 
-// campaign begins an election if it is time for one and promises allow it.
+// campaign begins an election if it is time for one and support allows it.
 func (r *Replica) campaign() {
 	d := r.desc.Load()
 	if d == nil {

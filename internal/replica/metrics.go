@@ -61,7 +61,7 @@ func NewMetrics() *Metrics {
 		SnapshotBytes:     counter("snapshot_bytes_total", "Bytes of snapshots sent."),
 		Truncated:         counter("truncated_entries_total", "Log entries removed because state holds them for good."),
 		MessagesDropped:   counter("messages_dropped_total", "Raft messages dropped because a queue was full."),
-		VotesRefused:      counter("votes_refused_total", "Votes and campaigns that a promise forbade."),
+		VotesRefused:      counter("votes_refused_total", "Votes and campaigns that support of a leader forbade."),
 		LeaseRefused:      counter("lease_refused_total", "Requests refused because the lease could not be used."),
 		Unheard:           counter("leaders_unheard_total", "Times that a leader fell silent because it heard no quorum of its voters."),
 		Excluded:          counter("excluded_total", "Leases ended because their range's task made no progress, or its replica was quarantined."),

@@ -31,8 +31,8 @@ const maxOutbox = 64 << 10
 // batchBytes is the size from which a batch is sent without waiting for more.
 var batchBytes = [kv.Lanes]int{kv.Bulk: 4 << 20, kv.Urgent: 64 << 10}
 
-// gather is how long heartbeats of ranges and answers to them wait for those of other ranges: a tick comes to all ranges, each of which has a
-// task of its own, so without it each would be a message by itself. Nothing else waits.
+// gather is how long heartbeats of ranges and answers to them wait for those of other ranges: a tick comes to all ranges, each
+// of which has a task of its own, so without it each would be a message by itself. Nothing else waits.
 const gather = time.Millisecond
 
 func (s *Store) makeOutboxes() {
@@ -82,11 +82,11 @@ func (o *outbox) run() {
 // wrap addresses a message to another replica.
 func (r *Replica) wrap(m *raftpb.Message, since clock.Instant) *kv.RaftMessage {
 	rm := &kv.RaftMessage{
-		Range: r.id,
-		From:  kv.Replica{Node: r.store.opts.Node, ID: r.rid},
-		To:    kv.Replica{Node: r.nodeOf(m.GetTo()), ID: kv.ReplicaID(m.GetTo())},
-		Data:  encodeRaft(m),
-		Since: since,
+		Range:        r.id,
+		From:         kv.Replica{Node: r.store.opts.Node, ID: r.rid},
+		To:           kv.Replica{Node: r.nodeOf(m.GetTo()), ID: kv.ReplicaID(m.GetTo())},
+		Data:         encodeRaft(m),
+		SupportEpoch: since,
 	}
 	if d := r.desc.Load(); d != nil {
 		rm.Start = d.Span.Start

@@ -20,11 +20,11 @@ import (
 //	Q1  A quarantined replica is to the others as one whose node is down: it votes for nobody, answers nobody and sends nothing, so
 //	    it counts in no quorum. It applies nothing and serves nothing, reads of the past neither.
 //	Q2  State is a prefix still (A1): a batch is applied whole, with its position, or not at all. What the batch would have done to the
-//	    sieve is not done, or leaves slots that count too much.
+//	    intent filter is not done, or leaves slots that count too much.
 //	Q3  If it led, its lease ends for good in its term. Whether it led or not its store excludes the range (cluster P9), so that the
 //	    others can elect: they may be bound to this store because they answered a lease of it last that is long over, or one of the
 //	    process before, and a replica that never campaigns again would never free them. This process relied on nothing beyond
-//	    leaseCore.used in any term, the one before on nothing beyond the high water of its promises.
+//	    leaseCore.used in any term, the one before on nothing beyond the high water of its support.
 //	Q4  It stays so over restarts: a note in the store says it. `longitude start --unquarantine` takes that back, when there is
 //	    a reason to believe that it will fare better: a version in which the bug is mended. Then it goes on where it stopped.
 //	Q5  An error of the disk is not the range's: it stops the node (D1), and so does what comes of it.
@@ -113,7 +113,7 @@ func (r *Replica) quarantine(why error, stack string) {
 	}
 	q := &quarantine{Reason: why.Error(), Stack: stack, Applied: r.appliedIndex.Load()}
 	used := r.lease.endForGood() // Q3; the task of the ticks says it to the others
-	q.owed = kv.Exclusion{Range: r.id, Term: r.soft.term, Until: max(used, r.store.opts.Cluster.PromisedUntil(0))}
+	q.owed = kv.Exclusion{Range: r.id, Term: r.soft.term, Until: max(used, r.store.opts.Cluster.SupportForUntil(0))}
 	r.quarantined.Store(q)
 	r.tooLong.Store(false) // its log is truncated no more
 	r.held.Store(0)
@@ -147,9 +147,9 @@ func (r *Replica) beQuarantined(q *quarantine, desc *kv.RangeDescriptor) error {
 	r.log.Error("this range's replica is quarantined", "why", q.Reason, "applied", q.Applied,
 		"hint", fmt.Sprintf("with a version that mends it: longitude start --unquarantine %d", r.id))
 	if ok && proto.Unmarshal(v, hard) == nil { // else its followers may wait for as long as this store lives
-		// A term in which it led is not above this one (D1), and no lease went beyond our own promise (P2).
+		// A term in which it led is not above this one (D1), and no lease went beyond our store's support of itself (P2).
 		r.progress.said = hard.GetTerm()
-		r.store.opts.Cluster.Exclude(kv.Exclusion{Range: r.id, Term: hard.GetTerm(), Until: r.store.opts.Cluster.PromisedUntil(0)})
+		r.store.opts.Cluster.Exclude(kv.Exclusion{Range: r.id, Term: hard.GetTerm(), Until: r.store.opts.Cluster.SupportForUntil(0)})
 	}
 	return nil
 }

@@ -112,8 +112,8 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// A leader is quarantined, and its node stopped and started again at once, so that no promise to it lapses. It goes on asking for support for
-// its other ranges; that must not bind its followers in this one.
+// A leader is quarantined, and its node stopped and started again at once, so that no support of it lapses. It goes on asking
+// for support for its other ranges; that must not bind its followers in this one.
 func TestQuarantinedLeaderRestarts(t *testing.T) {
 	for _, seed := range seeds(6) {
 		p := newPoison(t, seed, func(o *cluster.Options) { o.Unsafe.NoSuspicion = true }) // evidence would hurry the others
@@ -124,7 +124,7 @@ func TestQuarantinedLeaderRestarts(t *testing.T) {
 		p.user.Go("write", func() { p.c.write(2, "x", "1", time.Second) })
 		r := l.s.ranges.get(2)
 		p.wait("quarantine", 5*time.Second, func() bool { return r.quarantined.Load() != nil })
-		p.task(20*time.Second, func() { // cleanly: the high water of promises is exact
+		p.task(20*time.Second, func() { // cleanly: the high water of support is exact
 			if err := l.s.Stop(0); err != nil {
 				t.Error(err)
 			}
@@ -244,7 +244,7 @@ func TestQuarantinedFollowerFreesVoters(t *testing.T) {
 		p.bad[a.id] = true
 		a.restart()
 		p.wait("quarantine", 20*time.Second, func() bool { return len(a.s.Quarantined()) == 1 })
-		p.run(6 * time.Second) // it asks for promises again
+		p.run(6 * time.Second) // it requests support again
 		p.isolate(b.id, false)
 		if took, ok := p.write(2, "x", "3", 15*time.Second); !ok || took > 8*time.Second {
 			t.Errorf("seed %d: written: %t, after %s", seed, ok, took)

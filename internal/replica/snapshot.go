@@ -110,14 +110,14 @@ func (r *Replica) applySnapshot(at entryID) bool {
 func (r *Replica) replaceState(s *receivedSnapshot) error {
 	b := r.store.opts.Engines.State.NewBatch()
 	defer b.Close()
-	var sift mvcc.Sift
+	var delta mvcc.FilterDelta
 	clear := []*kv.RangeDescriptor{s.desc}
 	if old := r.desc.Load(); old != nil {
 		clear = append(clear, old) // it may have been longer, before a split that the snapshot has behind it
 	}
 	for _, d := range clear {
 		for _, span := range []kv.Span{keys.LockSpan(d.Span), keys.RecordSpan(d.Span)} {
-			if err := sift.Found(r.store.opts.Engines.State, span); err != nil {
+			if err := delta.AddStored(r.store.opts.Engines.State, span); err != nil {
 				return err
 			}
 		}
@@ -133,14 +133,14 @@ func (r *Replica) replaceState(s *receivedSnapshot) error {
 			if err := b.Set(c.Keys[i], c.Vals[i], nil); err != nil {
 				return err
 			}
-			sift.Add(c.Keys[i], nil, false)
+			delta.Add(c.Keys[i], nil, false)
 		}
 	}
-	sift.Once(0) // the two descriptors overlap
-	r.store.sieve.Before(&sift)
+	delta.DedupRemovals(0) // the two descriptors overlap
+	r.store.intentFilter.CountWrites(&delta)
 	if err := r.store.opts.Engines.ApplyState(b); err != nil {
 		return err
 	}
-	r.store.sieve.After(&sift)
+	r.store.intentFilter.CountRemovals(&delta)
 	return r.store.opts.Engines.FlushState()
 }

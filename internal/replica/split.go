@@ -17,7 +17,7 @@ import (
 //	apply     left: shorter, next generation.  right: new, applied up to a fixed position, low water
 //	after     the leader's node campaigns for the right half at once; both descriptors are published
 //
-// The right half has no lease yet and no promise binds anybody for its sake, so it elects a leader as a new range does.
+// The right half has no lease yet and no support binds anybody for its sake, so it elects a leader as a new range does.
 // Its first lease starts above the low water: what the left lease served there before is safe (L3). It may begin before this
 // node has applied the split, while the left lease is in use here. So until then nothing may be served of the right half's keys
 // that needs no latches: docs/replication.md lists what there is.
@@ -138,7 +138,7 @@ func (ev *initialized) handle(r *Replica) {
 		r.heard.Store(0)
 		r.campaign()
 	} else {
-		r.hear() // leave it to the node that led the left half
+		r.recordLeaderMessage() // leave it to the node that led the left half
 	}
 }
 

@@ -32,7 +32,7 @@ func newSplitInFlight(t *testing.T, seed uint64, during func(f *splitInFlight)) 
 			}
 			return delay()
 		}
-	}, func(o *cluster.Options) { o.Promise = 2 * time.Second }) // the leases last while the disk stands still
+	}, func(o *cluster.Options) { o.SupportDuration = 2 * time.Second }) // the leases last while the disk stands still
 	f := &splitInFlight{h: h, n: h.leader(1)}
 	c := h.client(1)
 	c.at = f.n.id

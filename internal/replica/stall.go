@@ -12,8 +12,8 @@ import (
 // stops nothing by itself: messages and heartbeats need no disk, so its leaders would be followed, and its leases kept, while no
 // write comes to an end. So a store looks at its own log: if a write of it has been under way for longer than a lease lasts,
 //
-//   - it asks for no more promises (package cluster, P7), so that its leases run out, and nothing is served under them;
-//   - its leaders do not tick, so that their followers hear nothing and elect others when the promises no longer bind them.
+//   - it requests no more support (package cluster, P7), so that its leases run out, and nothing is served under them;
+//   - its leaders do not tick, so that their followers hear nothing and elect others when the support no longer binds them.
 //
 // So does a store whose state engine takes no batch for ProgressLimit: no range can apply anything then, and only the log is well.
 // (State that cannot be flushed shows so, too, once there is no memory left for more. A snapshot is not looked at: it may be

@@ -22,18 +22,18 @@ import (
 
 // Store holds the replicas of one node.
 type Store struct {
-	opts     Options
-	ranges   rangeMap
-	writer   logWriter
-	outboxes [kv.Lanes]outbox
-	incoming incomingSnapshots
-	sending  counter
-	observed eval.Highest
-	sieve    mvcc.Sieve // of all ranges' intents and records
-	pushes   *conflict.Pushes
-	copies   *copies
-	behind   behindList
-	applying atomic.Int64 // when the oldest batch that is on its way into state began (stall.go)
+	opts         Options
+	ranges       rangeMap
+	writer       logWriter
+	outboxes     [kv.Lanes]outbox
+	incoming     incomingSnapshots
+	sending      counter
+	observed     eval.Highest
+	intentFilter mvcc.IntentFilter // of all ranges' intents and records
+	pushes       *conflict.Pushes
+	copies       *copies
+	behind       behindList
+	applying     atomic.Int64 // when the oldest batch that is on its way into state began (stall.go)
 
 	stop    atomic.Bool
 	ending  rt.Signal // fired with stop: what rests between two looks need not wake to see it
@@ -95,7 +95,7 @@ func NewStore(o Options) (*Store, error) {
 
 // recover makes replicas of all ranges that state has. What the logs have beyond it their tasks apply.
 func (s *Store) recover() error {
-	if err := s.sieve.Load(s.opts.Engines.State); err != nil {
+	if err := s.intentFilter.Load(s.opts.Engines.State); err != nil {
 		return err
 	}
 	ds, err := s.loadDescriptors()
@@ -204,9 +204,9 @@ func (s *Store) fatal(err error) {
 		s.stop.Store(true)
 		s.ending.Fire()
 		s.opts.Log.Error("store stops", "err", err)
-		// No more asking for promises: they would keep the others from electing leaders for our ranges.
+		// No more requesting support: they would keep the others from electing leaders for our ranges.
 		if err := s.opts.Cluster.Stop(); err != nil {
-			s.opts.Log.Error("high water of promises stays as it was", "err", err)
+			s.opts.Log.Error("high water of support stays as it was", "err", err)
 		}
 		if s.opts.OnFatal != nil {
 			s.opts.OnFatal(err)
@@ -288,7 +288,7 @@ func (s *Store) HandleRaft(b *kv.RaftBatch) {
 		if r.desc.Load() == nil || r.nodeOf(uint64(rm.From.ID)) == 0 {
 			s.addresses.Store(raftAddress{rm.Range, rm.From.ID}, rm.From.Node)
 		}
-		if r.queued.Add(1) > s.opts.MaxQueued || !r.queue.Push(&incoming{m: m, from: rm.From.Node, since: rm.Since}) {
+		if r.queued.Add(1) > s.opts.MaxQueued || !r.queue.Push(&incoming{m: m, from: rm.From.Node, epoch: rm.SupportEpoch}) {
 			r.queued.Add(-1)
 			s.opts.Metrics.MessagesDropped.Inc()
 		}

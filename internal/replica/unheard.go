@@ -13,7 +13,7 @@ import (
 //
 //   - A store asks for the support of those peers only that it hears (package cluster, P8).
 //   - A leader that does not hear a quorum of its voters does not tick: its followers hear nothing of it, and elect another once
-//     the promises are past. It is not asked to forget that it leads: if nobody was elected when the quorum is heard again, it
+//     the support has expired. It is not asked to forget that it leads: if nobody was elected when the quorum is heard again, it
 //     goes on.
 //
 // And the other way round: what is known of a leader's store makes followers campaign without waiting for its silence.
@@ -71,7 +71,7 @@ func (s *Store) suspect(id kv.NodeID) {
 	}
 }
 
-// leaderSuspected wakes a follower: it campaigns when the promises to its leader are past, and not at some later tick.
+// leaderSuspected wakes a follower: it campaigns when the support of its leader has expired, and not at some later tick.
 type leaderSuspected struct{}
 
 func (ev leaderSuspected) handle(r *Replica) {
@@ -108,7 +108,7 @@ func (leaderSuspected) again(r *Replica) {
 	case r.election.tries > tried:
 		wait = max(wait, r.election.stagger/2)
 	case wait == 0:
-		// No promise binds this replica, and it may not campaign: it is a learner, its clock gives no readings, or it led
+		// No support binds this replica, and it may not campaign: it is a learner, its clock gives no readings, or it led
 		// itself. Nothing of that passes soon.
 		wait = r.store.opts.Tick
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
-func heartbeat() *kv.Message { return &kv.Message{Liveness: &kv.Liveness{Ask: 1}} }
+func heartbeat() *kv.Message { return &kv.Message{Liveness: &kv.Liveness{SupportRequest: 1}} }
 
 // bulk is a Raft message with so many bytes of entries.
 func bulk(n int) *kv.Message {

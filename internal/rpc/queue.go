@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longitude-db/longitude/internal/hrsleep"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/rt/hrsleep"
 )
 
 var (

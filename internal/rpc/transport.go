@@ -11,7 +11,7 @@ import (
 
 	"github.com/longitude-db/longitude/clock"
 	"github.com/longitude-db/longitude/internal/kv"
-	"github.com/longitude-db/longitude/internal/warm"
+	"github.com/longitude-db/longitude/internal/rt/workerpool"
 )
 
 // ErrTimeout reports that a call was not answered within its limit.
@@ -23,7 +23,7 @@ type Transport struct {
 	m *Metrics
 
 	self     atomic.Pointer[identity] // once it is known
-	handlers warm.Pool
+	handlers workerpool.Pool
 
 	mu     sync.Mutex
 	peers  map[way]*peer

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/longitude-db/longitude/internal/hrsleep"
-	"github.com/longitude-db/longitude/internal/warm"
+	"github.com/longitude-db/longitude/internal/rt/hrsleep"
+	"github.com/longitude-db/longitude/internal/rt/workerpool"
 )
 
 // New returns the runtime of production: goroutines and the system's monotonic clock.
@@ -14,7 +14,7 @@ func New() Runtime { return &real{base: time.Now()} }
 
 type real struct {
 	base  time.Time
-	tasks warm.Pool
+	tasks workerpool.Pool
 }
 
 func (r *real) Now() time.Duration     { return time.Since(r.base) }

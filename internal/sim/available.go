@@ -74,9 +74,9 @@ type watched struct {
 
 // availableWithin is how long after the beginning of the conditions a range may take to be served. The terms are
 //
-//   - promises: a promise lasts for up to Promise from when it is asked for, and a node that was restarted waits for the end of
-//     what it may have promised before, its high water, which is up to 2 s higher. Bounds of clocks lengthen that, once
-//     at the one who promises and once at the one who was promised;
+//   - support: it lasts for up to SupportDuration from when it is requested, and a node that was restarted waits for the end of
+//     the support that it may have given before, its high water, which is up to 2 s higher. Bounds of clocks lengthen that, once
+//     at the supporter and once at the supported store;
 //   - elections: a second until the silence of a store is noticed, some ticks until that of a leader is, some more between
 //     campaigns that fail, of which there may be a few;
 //   - requests: callers that wait for an answer which does not come notice the silence of a node after some heartbeats, and then
@@ -87,11 +87,11 @@ func (c *Config) availableWithin() time.Duration {
 	for _, k := range c.Clocks {
 		bound = max(bound, k.Bound)
 	}
-	trip := 2 * (c.Weather.Base + c.Weather.Jitter + c.Far)
-	if c.Weather.SpikeP > 0 {
-		trip += c.Weather.Spike / 2
+	trip := 2 * (c.Link.Base + c.Link.Jitter + c.Far)
+	if c.Link.SpikeP > 0 {
+		trip += c.Link.Spike / 2
 	}
-	x := 2*(c.Promise+2*bound) + 30*c.Tick + 16*c.Heartbeat + 10*(trip+10*c.Disk) + 5*time.Second
+	x := 2*(c.SupportDuration+2*bound) + 30*c.Tick + 16*c.Heartbeat + 10*(trip+10*c.Disk) + 5*time.Second
 	if c.StallP > 0 {
 		x += time.Duration(float64(200*c.Stall) * c.StallP)
 	}
@@ -153,7 +153,7 @@ func (a *availability) look() {
 
 // well reports whether nothing is wrong with a machine.
 func (m *Machine) well() bool {
-	return m.Serving() && !m.dying() && !m.RT.Paused() && m.illness.now() == "" && m.rot == nil && m.slow == 0 && m.still.until == 0 && !m.isWedged() &&
+	return m.Serving() && !m.dying() && !m.RT.Paused() && m.diskFault.current() == "" && m.rot == nil && m.slow == 0 && m.still.until == 0 && !m.isWedged() &&
 		m.w.Loop.Now() >= max(m.slowUntil, m.logStall, m.stateStall) && m.goodClock()
 }
 
@@ -319,8 +319,8 @@ func (a *availability) complain(id kv.RangeID, r *watched, set uint, since time.
 				i.Desc.Generation, i.Leader, i.Leads, i.Term, i.Applied, i.Committed, i.Last, sinceTruth(i.LeaseUntil, a.w.Truth()))
 			for _, o := range a.w.Machines {
 				if r.voters&(1<<o.Index) != 0 && o != m {
-					fmt.Fprintf(&b, "; n%d: promised it until %s, supports us until %s", o.ID,
-						sinceTruth(m.Node.Cluster.PromisedUntil(o.ID), a.w.Truth()), sinceTruth(m.Node.Cluster.SupportUntil(o.ID), a.w.Truth()))
+					fmt.Fprintf(&b, "; n%d: supported until %s, supports us until %s", o.ID,
+						sinceTruth(m.Node.Cluster.SupportForUntil(o.ID), a.w.Truth()), sinceTruth(m.Node.Cluster.SupportFromUntil(o.ID), a.w.Truth()))
 				}
 			}
 			fmt.Fprintln(&b)

@@ -24,7 +24,7 @@ func BenchmarkIdle(b *testing.B) {
 	benchRuns(b, func() Config {
 		c := ControlConfig(1)
 		c.Workloads, c.Orderings = []string{"bank"}, []txn.Ordering{txn.Wait}
-		c.Tick, c.Promise, c.Heartbeat, c.ClockPoll = 100*time.Millisecond, 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
+		c.Tick, c.SupportDuration, c.Heartbeat, c.ClockPoll = 100*time.Millisecond, 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
 		c.Idle, c.MaxSteps = time.Hour, 1<<40
 		return c
 	})

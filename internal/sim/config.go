@@ -23,9 +23,9 @@ type Config struct {
 	// Late is how many of them are not there at first; they join while others work (fault "join"), at last when faults end.
 	Late int
 
-	// Weather is that of the whole network while there are no faults; while there are, messages may also be lost.
-	Weather Weather
-	Loss    float64
+	// Link is that of the whole network while there are no faults; while there are, messages may also be lost.
+	Link LinkConditions
+	Loss float64
 	// Rate is how many bytes a second each link carries, in each direction and each lane, and Room how much may wait for it: as
 	// much as it carries in that time. 0: no limit, and nothing waits.
 	Rate float64
@@ -64,7 +64,7 @@ type Config struct {
 	StallP float64
 	Stall  time.Duration
 
-	Promise, Heartbeat, Tick, ClockPoll time.Duration
+	SupportDuration, Heartbeat, Tick, ClockPoll time.Duration
 
 	// Orderings is what clients choose from.
 	Orderings []txn.Ordering
@@ -81,7 +81,7 @@ type Config struct {
 	// Through is how many intents a read has to meet before it reads through them; 0: the default, which is rarely reached.
 	Through int
 
-	// Faults befall the cluster for FaultFor, one each FaultEvery on average.
+	// Faults are injected into the cluster for FaultFor, one each FaultEvery on average.
 	Faults     []string
 	FaultFor   time.Duration
 	FaultEvery time.Duration
@@ -89,7 +89,7 @@ type Config struct {
 	// additions of replicas; 0: there are none.
 	OperateEvery time.Duration
 	Cuts         int
-	// Script, if set, is what befalls the cluster in place of drawn faults: for controls.
+	// Script, if set, is injected in place of drawn faults: for controls.
 	Script func(w *World)
 	// Idle is a long time in the middle of it in which nobody asks anything and nothing goes wrong: long enough for what is
 	// kept for minutes to be collected.
@@ -113,11 +113,11 @@ type Config struct {
 	MaxSteps uint64
 
 	// These are for negative controls: rules of transactions, of replicas (on the machines that Wrong says; nil: on all) and
-	// of promises turned off, and disks that lose up to so much of what they have acknowledged.
+	// of support turned off, and disks that lose up to so much of what they have acknowledged.
 	Unsafe         txn.Unsafe
 	UnsafeReplicas replica.Unsafe
 	Wrong          func(machine int) bool
-	UnsafePromises cluster.Unsafe
+	UnsafeCluster  cluster.Unsafe
 	DropSync       time.Duration
 	// OneLane: what leases hang on takes the lane of everything else.
 	OneLane bool
@@ -129,7 +129,7 @@ func Draw(seed uint64) Config {
 	r := rand.New(rand.NewPCG(seed, 0xc0ff))
 	c := Config{Seed: seed, Honest: true, Resets: r.IntN(2) == 0, LiveWithin: 30 * time.Second, MaxSteps: 10_000_000}
 	c.Nodes = []int{3, 3, 3, 3, 3, 3, 4, 4, 5, 5, 5, 6, 7, 9}[r.IntN(14)]
-	c.drawWeather(r)
+	c.drawLink(r)
 	if r.IntN(4) == 0 {
 		c.Far = logUniform(r, time.Millisecond, 60*time.Millisecond)
 	}
@@ -137,8 +137,8 @@ func Draw(seed uint64) Config {
 	if r.IntN(2) == 0 {
 		c.StallP, c.Stall = []float64{0.001, 0.01, 0.2}[r.IntN(3)], logUniform(r, 50*time.Microsecond, 50*time.Millisecond)
 	}
-	c.Promise = []time.Duration{600 * time.Millisecond, time.Second, 2 * time.Second}[r.IntN(3)]
-	c.Heartbeat = c.Promise / 8
+	c.SupportDuration = []time.Duration{600 * time.Millisecond, time.Second, 2 * time.Second}[r.IntN(3)]
+	c.Heartbeat = c.SupportDuration / 8
 	c.Tick = []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}[r.IntN(2)]
 	c.ClockPoll = []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond}[r.IntN(3)]
 
@@ -157,8 +157,8 @@ func Draw(seed uint64) Config {
 	c.Orderings = [][]txn.Ordering{{txn.Wait}, {txn.Wait}, {txn.Uncertainty}, {txn.Wait, txn.Uncertainty}}[r.IntN(4)]
 	c.Workloads = some(r, workloadNames(), 1+r.IntN(5))
 	c.Clients = 1 + r.IntN(3)
-	// All clients together ask at most some hundred times a second, of many nodes less often, for which each time costs more: more makes a run
-	// long, but not more telling.
+	// All clients together ask at most some hundred times a second, of many nodes less often, for which each time costs more:
+	// more makes a run long, but not more telling.
 	total := time.Duration(c.Nodes * c.Clients * len(c.Workloads))
 	c.Think = logUniform(r, total*time.Duration(c.Nodes)*time.Millisecond, max(300*time.Millisecond, 2*total*time.Duration(c.Nodes)*time.Millisecond))
 
@@ -176,9 +176,9 @@ func Draw(seed uint64) Config {
 	if c.Nodes > usualFactor && slices.Contains(c.Faults, joins) {
 		c.Late = 1 + r.IntN(min(2, c.Nodes-usualFactor))
 	}
-	if c.Weather.Dup > 0 && r.IntN(2) == 0 {
-		c.Weather.DupCalls = c.Weather.Dup
-		c.Weather.DupLate = logUniform(r, time.Millisecond, 8*time.Second)
+	if c.Link.Dup > 0 && r.IntN(2) == 0 {
+		c.Link.DupCalls = c.Link.Dup
+		c.Link.DupLate = logUniform(r, time.Millisecond, 8*time.Second)
 	}
 	c.ClosedLag = logUniform(r, 10*time.Millisecond, 4*time.Second)
 	if r.IntN(2) == 0 {
@@ -270,17 +270,17 @@ const usualFactor = 3
 // leastRequest is the shortest limit of a request with which clients that contend are served: twenty round trips. A write in a queue behind
 // others waits for some of them, and one that is given up was work for nothing, and begins again at the end. (Seeds 496, 3030.)
 func (c *Config) leastRequest() time.Duration {
-	return 40 * (c.Weather.Base + c.Weather.Jitter + c.Far)
+	return 40 * (c.Link.Base + c.Link.Jitter + c.Far)
 }
 
-func (c *Config) drawWeather(r *rand.Rand) {
+func (c *Config) drawLink(r *rand.Rand) {
 	base := logUniform(r, 20*time.Microsecond, 5*time.Millisecond)
-	c.Weather = Weather{Base: base, Jitter: time.Duration(float64(base) * r.Float64() * 2)}
+	c.Link = LinkConditions{Base: base, Jitter: time.Duration(float64(base) * r.Float64() * 2)}
 	if r.IntN(2) == 0 {
-		c.Weather.SpikeP, c.Weather.Spike = logUniformF(r, 0.0005, 0.02), logUniform(r, time.Millisecond, 300*time.Millisecond)
+		c.Link.SpikeP, c.Link.Spike = logUniformF(r, 0.0005, 0.02), logUniform(r, time.Millisecond, 300*time.Millisecond)
 	}
 	if r.IntN(2) == 0 {
-		c.Weather.Dup = logUniformF(r, 0.001, 0.2)
+		c.Link.Dup = logUniformF(r, 0.001, 0.2)
 	}
 }
 
@@ -336,10 +336,10 @@ func (c Config) String() string {
 		}
 		clocks = append(clocks, fmt.Sprintf("%s±%s%s", k.Offset.Round(time.Microsecond), k.Bound.Round(time.Microsecond), lie))
 	}
-	return fmt.Sprintf("%d nodes (%d late), %d replicas, orderings %v, workloads %v with %d clients each, promise %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, links of %.1f MB/s with room for %s, damage %.5f, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
+	return fmt.Sprintf("%d nodes (%d late), %d replicas, orderings %v, workloads %v with %d clients each, support %s, delay %s+%s spikes %.3f*%s dup %.3f calls %.3f*%s loss %.3f far %s resets %v, links of %.1f MB/s with room for %s, damage %.5f, stalls %.3f*%s, disk %s, keeps %d, queues %d, locks %d, cache %d, spans %d, requests %s\n"+
 		"  clocks %s; faults %v every %s for %s (long %.1f), operators every %s (%d cuts), available within %s, lie %s of m%d after %s for %s, idle %s (asleep %s), locking %.1f, spill %d, through %d",
-		c.Nodes, c.Late, c.Factor, c.Orderings, c.Workloads, c.Clients, c.Promise, c.Weather.Base.Round(time.Microsecond), c.Weather.Jitter.Round(time.Microsecond),
-		c.Weather.SpikeP, c.Weather.Spike.Round(time.Microsecond), c.Weather.Dup, c.Weather.DupCalls, c.Weather.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.Rate/1e6, c.Room.Round(time.Millisecond), c.Damage, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
+		c.Nodes, c.Late, c.Factor, c.Orderings, c.Workloads, c.Clients, c.SupportDuration, c.Link.Base.Round(time.Microsecond), c.Link.Jitter.Round(time.Microsecond),
+		c.Link.SpikeP, c.Link.Spike.Round(time.Microsecond), c.Link.Dup, c.Link.DupCalls, c.Link.DupLate.Round(time.Millisecond), c.Loss, c.Far.Round(time.Microsecond), c.Resets, c.Rate/1e6, c.Room.Round(time.Millisecond), c.Damage, c.StallP, c.Stall.Round(time.Microsecond), c.Disk.Round(time.Microsecond), c.Keep, c.Queue, c.Locks, c.Cache, c.Spans, c.Request.Round(time.Millisecond),
 		strings.Join(clocks, " "), c.Faults, c.FaultEvery.Round(time.Millisecond), c.FaultFor.Round(time.Millisecond), c.LongP, c.OperateEvery.Round(time.Millisecond), c.Cuts, c.Available.Round(time.Millisecond),
 		c.Lie.Offset.Round(time.Millisecond), c.Lie.Who+1, c.Lie.After.Round(time.Millisecond), c.Lie.For.Round(time.Millisecond), c.Idle, c.Asleep, c.Locking, c.Spill, c.Through)
 }

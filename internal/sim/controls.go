@@ -49,7 +49,7 @@ var Controls = []Control{
 			c.Unsafe = txn.Unsafe{TrustStaged: true}
 			// A record is staged long before the last of the writes that it names has arrived, and others are in the way.
 			c.Workloads, c.Think, c.Clients, c.FaultFor = []string{"bank"}, 5*time.Millisecond, 3, 3*time.Second
-			c.Weather = Weather{Base: time.Millisecond, Jitter: 20 * time.Millisecond}
+			c.Link = LinkConditions{Base: time.Millisecond, Jitter: 20 * time.Millisecond}
 		}},
 	{Name: "lying-clock", Breaks: "the bound of one clock, and nobody fences itself", Within: 10, Change: lie},
 	{Name: "dropped-sync", Breaks: "disks: a crash takes up to half a second of acknowledged writes", Within: 20, Stops: true,
@@ -59,9 +59,9 @@ var Controls = []Control{
 	{Name: "early-release", Breaks: "rule 2 for versions that a reader itself made of another's intents", Within: 20,
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{EarlyRelease: true}
-			c.Workloads, c.Think, c.Clients, c.FaultFor = []string{"twins"}, 10*time.Millisecond, 3, 6*time.Second
+			c.Workloads, c.Think, c.Clients, c.FaultFor = []string{"paired-keys"}, 10*time.Millisecond, 3, 6*time.Second
 			// A commit is decided in a fifth of the time that it has to be waited for; its intents go some time later.
-			c.Weather = Weather{Base: 10 * time.Millisecond, Jitter: 10 * time.Millisecond}
+			c.Link = LinkConditions{Base: 10 * time.Millisecond, Jitter: 10 * time.Millisecond}
 			const eps = 200 * time.Millisecond
 			c.Clocks = []clock.Conditions{{Bound: eps, Offset: eps}, {Bound: eps, Offset: -eps}, {Bound: eps, Offset: -eps}}
 		}},
@@ -80,7 +80,7 @@ var Controls = []Control{
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{Unclosed: true}
 			c.Far, c.ClosedLag, c.ClosedEvery = 60*time.Millisecond, 2*time.Millisecond, 2*time.Millisecond
-			c.Weather = Weather{Base: 100 * time.Microsecond, Jitter: 100 * time.Microsecond}
+			c.Link = LinkConditions{Base: 100 * time.Microsecond, Jitter: 100 * time.Microsecond}
 			for i := range c.Clocks {
 				c.Clocks[i] = clock.Conditions{Bound: 2 * time.Millisecond}
 			}
@@ -90,15 +90,15 @@ var Controls = []Control{
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{SplitUnclosed: true}
 			c.Workloads, c.Clients, c.Think = []string{"lately"}, 4, 100*time.Millisecond
-			c.Promise, c.Heartbeat, c.Tick, c.Request = 2*time.Second, 250*time.Millisecond, 50*time.Millisecond, 300*time.Millisecond
+			c.SupportDuration, c.Heartbeat, c.Tick, c.Request = 2*time.Second, 250*time.Millisecond, 50*time.Millisecond, 300*time.Millisecond
 			c.ClosedLag, c.ClosedEvery, c.Disk = 5*time.Millisecond, 5*time.Millisecond, time.Millisecond
 			c.MaxSteps, c.FaultFor, c.Script = 2_000_000, 10*time.Second, splitSlowly
 		}},
-	{Name: "broken-promises", Breaks: "P1: stores vote against the leader that they promised not to", Within: 20,
+	{Name: "ignored-support", Breaks: "P1: stores vote against the leader that they support", Within: 20,
 		Change: func(c *Config) {
-			c.UnsafePromises = cluster.Unsafe{BreakPromises: true}
-			// Who is restarted does not know who led, and so asks the new leader while the old one's promises last.
-			lonely(c, 8*time.Second, func(w *World, x int) {
+			c.UnsafeCluster = cluster.Unsafe{IgnoreSupport: true}
+			// Who is restarted does not know who led, and so asks the new leader while the old one's support lasts.
+			isolateInTurn(c, 8*time.Second, func(w *World, x int) {
 				o := w.Machines[(x+1)%len(w.Machines)]
 				o.Crash(false)
 				w.Loop.At(w.Loop.Now()+100*time.Millisecond, o.Boot)
@@ -108,7 +108,7 @@ var Controls = []Control{
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{ExcludeUncapped: true}
 			c.Workloads, c.Think, c.Clients = []string{"estate"}, 40*time.Millisecond, 6
-			c.Promise, c.Heartbeat, c.Tick, c.Request = time.Second, 125*time.Millisecond, 50*time.Millisecond, 200*time.Millisecond
+			c.SupportDuration, c.Heartbeat, c.Tick, c.Request = time.Second, 125*time.Millisecond, 50*time.Millisecond, 200*time.Millisecond
 			c.Progress = 200 * time.Millisecond // sooner than all readers wait for what stands still
 			c.MaxSteps, c.FaultFor = 2_000_000, parts*6*time.Second
 			c.Script = func(w *World) {
@@ -125,7 +125,7 @@ var Controls = []Control{
 	{Name: "earliest-lease", Breaks: "L2: a leader holds its lease against its earliest", Within: 20,
 		Change: func(c *Config) {
 			c.UnsafeReplicas = replica.Unsafe{EarliestLease: true}
-			lonely(c, 2*time.Second, func(*World, int) {})
+			isolateInTurn(c, 2*time.Second, func(*World, int) {})
 			// In wait ordering what is read now is at latest, which is past T: the other half of L2 refuses that.
 			c.Orderings = []txn.Ordering{txn.Uncertainty}
 			wide := clock.Conditions{Bound: 450 * time.Millisecond, Offset: -450 * time.Millisecond}
@@ -151,13 +151,13 @@ var Controls = []Control{
 		}},
 	{Name: "no-step-down", Breaks: "unheard.go: a leader that hears no quorum goes on sending heartbeats", Within: 20, Stops: true,
 		Change: func(c *Config) {
-			// Its heartbeats ask for nothing, which would be evidence enough for the others.
-			c.UnsafeReplicas, c.UnsafePromises = replica.Unsafe{KeepTicking: true}, cluster.Unsafe{NoSuspicion: true}
+			// Its heartbeats request nothing, which would be evidence enough for the others.
+			c.UnsafeReplicas, c.UnsafeCluster = replica.Unsafe{KeepTicking: true}, cluster.Unsafe{NoSuspicion: true}
 			inTurn(c, deafen)
 		}},
 	{Name: "support-to-the-unheard", Breaks: "P8: a store asks for the support of peers that it does not hear", Within: 20, Stops: true,
 		Change: func(c *Config) {
-			c.UnsafePromises = cluster.Unsafe{AskUnheard: true}
+			c.UnsafeCluster = cluster.Unsafe{AskUnheard: true}
 			inTurn(c, deafen)
 		}},
 	{Name: "mired-lease", Breaks: "mired.go: a leader whose entries reach no quorum keeps its lease", Within: 20, Stops: true,
@@ -168,7 +168,7 @@ var Controls = []Control{
 	{Name: "one-lane", Breaks: "N7 of package rpc: what leases hang on waits behind what is large", Within: 20,
 		Change: func(c *Config) {
 			c.OneLane = true
-			c.Workloads, c.Clients, c.Promise, c.Heartbeat = []string{"register"}, 1, 600*time.Millisecond, 75*time.Millisecond
+			c.Workloads, c.Clients, c.SupportDuration, c.Heartbeat = []string{"register"}, 1, 600*time.Millisecond, 75*time.Millisecond
 			c.Rate, c.Room, c.FaultFor, c.MaxSteps = 10e6, 1500*time.Millisecond, 6*time.Second, 2_000_000
 			c.Script = func(w *World) {
 				for x := range w.Machines {
@@ -180,19 +180,19 @@ var Controls = []Control{
 	{Name: "no-marker", Breaks: "T9: a machine that was suspended is not told", Within: 20,
 		Change: func(c *Config) {
 			c.Marker = NoMarker
-			asleep(c)
+			suspendInTurn(c)
 		}},
 	{Name: "polled-marker", Breaks: "T9: only the poller looks at the marker, not every reading", Within: 20,
 		Change: func(c *Config) {
 			c.Marker, c.ClockPoll = MarkerInPolls, 500*time.Millisecond
-			asleep(c)
+			suspendInTurn(c)
 		}},
 	{Name: "vote-by-readings", Breaks: "F2: conflicts of readings count as disproofs, so an honest node is fenced", Within: 20, Stops: true,
 		Change: func(c *Config) {
-			c.UnsafePromises = cluster.Unsafe{VoteByReadings: true}
+			c.UnsafeCluster = cluster.Unsafe{VoteByReadings: true}
 			r := rand.New(rand.NewPCG(c.Seed, 0xf2))
 			c.Clocks = []clock.Conditions{{Bound: 50 * time.Microsecond}, {Bound: 50 * time.Millisecond}, {Bound: time.Millisecond}}
-			c.Weather = Weather{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
+			c.Link = LinkConditions{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
 			c.FaultFor, c.Workloads, c.MaxSteps = 4*time.Second, nil, 2_000_000
 			off := 10*time.Millisecond + time.Duration(r.Int64N(int64(30*time.Millisecond)))
 			c.Script = func(w *World) {
@@ -205,19 +205,19 @@ var Controls = []Control{
 		}},
 	{Name: "unfenced-lie", Breaks: "the vote: a liar that all others disprove is not fenced in time", Within: 4, Stops: true,
 		Change: func(c *Config) {
-			c.UnsafePromises = cluster.Unsafe{NoFence: true}
+			c.UnsafeCluster = cluster.Unsafe{NoFence: true}
 			c.FaultFor, c.MaxSteps = 8*time.Second, 4_000_000
 			c.drawLie(rand.New(rand.NewPCG(c.Seed, 0x11e5)))
 			c.Lie.After = time.Second
 		}},
-	{Name: "uncertainty", Breaks: "nothing, but promises less: causal reverse", Within: 20,
+	{Name: "uncertainty", Breaks: "nothing, but guarantees less: causal reverse", Within: 20,
 		Change: func(c *Config) {
 			c.Orderings = []txn.Ordering{txn.Uncertainty}
 			// One node's earliest lags: its bound is wide, and what it hears from the others, which are precise, is old.
 			c.Far = 30 * time.Millisecond
 			c.Clocks = []clock.Conditions{{Bound: 100 * time.Millisecond}, {Bound: 50 * time.Microsecond}, {Bound: 50 * time.Microsecond}}
-			c.Workloads, c.Promise, c.Heartbeat, c.Tick = []string{"order"}, 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
-			c.Weather = Weather{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
+			c.Workloads, c.SupportDuration, c.Heartbeat, c.Tick = []string{"order"}, 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
+			c.Link = LinkConditions{Base: 50 * time.Microsecond, Jitter: 50 * time.Microsecond}
 			c.Clients, c.Think, c.FaultFor = 1, 60*time.Millisecond, 15*time.Second
 		},
 		Finds: []check.Kind{check.CausalReverse}},
@@ -231,12 +231,12 @@ func ControlConfig(seed uint64) Config {
 	c.Nodes, c.Faults, c.Loss, c.Far, c.Idle, c.Asleep, c.Clocks, c.Lie = 3, nil, 0, 0, 0, 0, nil, Lie{}
 	c.Rate, c.Room, c.Damage = 0, 0, 0
 	c.Request, c.Progress, c.MaxSteps = 10*time.Second, 0, 500_000
-	c.StallP, c.Weather.Dup, c.Weather.SpikeP = 0, 0, 0
-	c.Weather.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
-	c.Weather.Jitter = c.Weather.Base
+	c.StallP, c.Link.Dup, c.Link.SpikeP = 0, 0, 0
+	c.Link.Base = logUniform(r, 20*time.Microsecond, time.Millisecond)
+	c.Link.Jitter = c.Link.Base
 	c.Orderings = []txn.Ordering{txn.Wait}
 	c.Available, c.LongP, c.OperateEvery, c.Factor = 0, 0, 0, usualFactor
-	c.Late, c.Weather.DupCalls, c.Queue, c.Spill, c.Through, c.Locks, c.Cache, c.Spans = 0, 0, 0, 0, 0, 0, 0, 0
+	c.Late, c.Link.DupCalls, c.Queue, c.Spill, c.Through, c.Locks, c.Cache, c.Spans = 0, 0, 0, 0, 0, 0, 0, 0
 	c.Workloads = []string{"register", "bank", "order"}
 	c.Clients, c.Think = 1, 20*time.Millisecond
 	c.FaultFor = 1500 * time.Millisecond
@@ -250,19 +250,19 @@ func ControlConfig(seed uint64) Config {
 // leasesLost reports whether a leader had to refuse what it was asked, in a run in which no node fails.
 func leasesLost(r *Result) bool { return r.Probes["replica_lease_refused_total"] > 0 }
 
-// lonely cuts one node after another off from the others for longer than promises last, beginning with the first, while
+// isolateInTurn cuts one node after another off from the others for longer than support lasts, beginning with the first, while
 // clients everywhere go on.
-func lonely(c *Config, promise time.Duration, also func(w *World, x int)) {
-	c.Workloads, c.Think, c.Clients = []string{"homely"}, 20*time.Millisecond, 3
-	c.Promise, c.Heartbeat, c.Tick = promise, promise/8, 50*time.Millisecond
+func isolateInTurn(c *Config, support time.Duration, also func(w *World, x int)) {
+	c.Workloads, c.Think, c.Clients = []string{"local-reads"}, 20*time.Millisecond, 3
+	c.SupportDuration, c.Heartbeat, c.Tick = support, support/8, 50*time.Millisecond
 	c.Request, c.Resets = time.Second, false
-	c.MaxSteps, c.FaultFor = 2_000_000, 3*(promise+3*time.Second)
+	c.MaxSteps, c.FaultFor = 2_000_000, 3*(support+3*time.Second)
 	c.Script = func(w *World) {
 		for x := range w.Machines {
-			w.Loop.At(w.Loop.Now()+time.Duration(x)*(promise+3*time.Second), func() {
+			w.Loop.At(w.Loop.Now()+time.Duration(x)*(support+3*time.Second), func() {
 				w.event("isolate %s", w.Machines[x].Name)
 				mend := cutBetween(w, func(a, b int) bool { return (a == x) != (b == x) })
-				w.Loop.At(w.Loop.Now()+promise+2*time.Second, mend)
+				w.Loop.At(w.Loop.Now()+support+2*time.Second, mend)
 				also(w, x)
 			})
 		}
@@ -322,15 +322,15 @@ func leaseholder(w *World, key kv.Key) (*Machine, kv.RangeID) {
 }
 
 // inTurn makes one node after another ill, for longer than ranges may take to be served.
-func inTurn(c *Config, strike func(w *World, x int) (heal func())) {
+func inTurn(c *Config, inject func(w *World, x int) (heal func())) {
 	c.Workloads, c.Think, c.Clients = []string{"register"}, 50*time.Millisecond, 1
 	c.Available = c.availableWithin()
 	each := 2 * c.Available
 	c.MaxSteps, c.FaultFor = 2_000_000, 3*each
 	c.Script = func(w *World) {
 		for x := range w.Machines {
-			f := Fault{"in turn", func(w *World, _ *rand.Rand, _ time.Duration) (func(), bool) { return strike(w, x), true }}
-			w.Loop.At(w.Loop.Now()+time.Duration(x)*each, func() { w.strike(f, w.faultRand, each-time.Second) })
+			f := Fault{"in turn", func(w *World, _ *rand.Rand, _ time.Duration) (func(), bool) { return inject(w, x), true }}
+			w.Loop.At(w.Loop.Now()+time.Duration(x)*each, func() { w.inject(f, w.faultRand, each-time.Second) })
 		}
 	}
 }
@@ -343,7 +343,7 @@ func lie(c *Config) {
 		off = -off
 	}
 	c.Honest = false
-	c.UnsafePromises = cluster.Unsafe{NoFence: true} // nobody is to notice in time
+	c.UnsafeCluster = cluster.Unsafe{NoFence: true} // nobody is to notice in time
 	c.Clocks[r.IntN(len(c.Clocks))] = clock.Conditions{Bound: 100 * time.Microsecond, Offset: off, Lying: true}
 }
 
@@ -356,7 +356,7 @@ func (k Control) Run(seed uint64) (res *Result, found bool) {
 // Sound is the same run with every rule in force.
 func (k Control) Sound(seed uint64) Config {
 	c := k.Config(seed)
-	c.Unsafe, c.UnsafeReplicas, c.UnsafePromises, c.OneLane = txn.Unsafe{}, replica.Unsafe{}, cluster.Unsafe{}, false
+	c.Unsafe, c.UnsafeReplicas, c.UnsafeCluster, c.OneLane = txn.Unsafe{}, replica.Unsafe{}, cluster.Unsafe{}, false
 	c.Marker = MarkerInReadings
 	c.MaxSteps *= 4 // what bounds a run that is broken must not end one that is only busy
 	return c

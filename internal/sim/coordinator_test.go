@@ -30,8 +30,8 @@ func TestDeadCoordinator(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := testWorld(t, 3, func(c *Config) {
 				c.Clocks = []clock.Conditions{{Bound: time.Millisecond}, {Bound: time.Millisecond}, {Bound: time.Millisecond}}
-				c.Promise, c.Heartbeat, c.Tick = 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
-				c.Weather.Base, c.Weather.Jitter, c.Resets = 500*time.Microsecond, 0, true
+				c.SupportDuration, c.Heartbeat, c.Tick = 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
+				c.Link.Base, c.Link.Jitter, c.Resets = 500*time.Microsecond, 0, true
 			})
 			alive, other, dies := r.Machines[0], r.Machines[1], r.Machines[2]
 			r.ownRange(t, testKey("dead/"), alive)

@@ -14,10 +14,10 @@ import (
 // to the loop by alarm, which makes the loop look before anything else runs.
 type Disk struct {
 	vfs.FS
-	mem     *vfs.MemFS
-	illness *illness // the machine's: it outlives the process
-	alarm   *atomic.Int32
-	dead    atomic.Bool // the power has failed: nothing that the process still does may be seen by anybody
+	mem    *vfs.MemFS
+	faults *diskFaultState // the machine's: it outlives the process
+	alarm  *atomic.Int32
+	dead   atomic.Bool // the power has failed: nothing that the process still does may be seen by anybody
 
 	mu sync.Mutex
 	// syncs counts. At sync crashAt (0: never) the power fails, before it has any effect or just after.
@@ -30,73 +30,73 @@ type Disk struct {
 	rot            *rot // the machine's; nil: nothing is damaged
 }
 
-// ailment is what operations on a disk answer. The zero value is a well one.
-type ailment struct {
+// diskFault is what operations on a disk answer. The zero value is a well one.
+type diskFault struct {
 	name              string
 	write, sync, read syscall.Errno
 }
 
-var fullDisk = ailment{name: "full", write: syscall.ENOSPC}
+var fullDisk = diskFault{name: "full", write: syscall.ENOSPC}
 
 // failing are the ways in which a disk fails.
-var failing = []ailment{
+var failing = []diskFault{
 	{name: "failing at writes", write: syscall.EIO, sync: syscall.EIO},
 	{name: "failing at syncs", sync: syscall.EIO},
 	{name: "failing at reads", read: syscall.EIO},
 	{name: "failing at everything", write: syscall.EIO, sync: syscall.EIO, read: syscall.EIO},
 }
 
-// illness is what a machine's disk suffers from now.
-type illness struct {
+// diskFaultState is the present fault of a machine's disk.
+type diskFaultState struct {
 	mu sync.Mutex
-	ailment
-	harm bool // an operation has failed since the process was started
+	diskFault
+	failed bool // an operation has failed since the process was started
 }
 
-// set makes the disk ill, or with the zero value well.
-func (i *illness) set(a ailment) {
+// inject makes the disk ill, or with the zero value well.
+func (i *diskFaultState) inject(a diskFault) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.ailment = a
+	i.diskFault = a
 }
 
-func (i *illness) ask(which *syscall.Errno) error {
+func (i *diskFaultState) check(which *syscall.Errno) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if *which == 0 {
 		return nil
 	}
-	i.harm = true
+	i.failed = true
 	return *which
 }
 
-func (i *illness) onWrite() error { return i.ask(&i.write) }
-func (i *illness) onSync() error  { return i.ask(&i.sync) }
-func (i *illness) onRead() error  { return i.ask(&i.read) }
+func (i *diskFaultState) onWrite() error { return i.check(&i.write) }
+func (i *diskFaultState) onSync() error  { return i.check(&i.sync) }
+func (i *diskFaultState) onRead() error  { return i.check(&i.read) }
 
-// now names what the disk suffers from; empty: nothing.
-func (i *illness) now() string {
+// current names what the disk suffers from; empty: nothing.
+func (i *diskFaultState) current() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.name
 }
 
-// harmed reports whether an operation has failed, to this process.
-func (i *illness) harmed() bool {
+// hasFailed reports whether an operation has failed, to this process.
+func (i *diskFaultState) hasFailed() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.harm
+	return i.failed
 }
 
-// begin begins a process.
-func (i *illness) begin() {
+// processStarted begins a process.
+func (i *diskFaultState) processStarted() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.harm = false
+	i.failed = false
 }
 
-func newDisk(mem *vfs.MemFS, i *illness, alarm *atomic.Int32) *Disk {
-	return &Disk{FS: mem, mem: mem, illness: i, alarm: alarm, logs: map[string]*tail{}}
+func newDisk(mem *vfs.MemFS, i *diskFaultState, alarm *atomic.Int32) *Disk {
+	return &Disk{FS: mem, mem: mem, faults: i, alarm: alarm, logs: map[string]*tail{}}
 }
 
 // crashAtSync lets the power fail at the n-th sync from now on: before it has any effect, or after.
@@ -113,8 +113,8 @@ func (d *Disk) disarm() {
 	d.crashAt = 0
 }
 
-// strike takes down what the power failure leaves, if this is the sync.
-func (d *Disk) strike(after bool) {
+// powerFail takes down what the power failure leaves, if this is the sync.
+func (d *Disk) powerFail(after bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !after {
@@ -151,7 +151,7 @@ func (d *Disk) struck() (left *vfs.MemFS, failure error) {
 // The file system: everything that creates or opens a file gives one whose operations can fail.
 
 func (d *Disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := d.illness.onWrite(); err != nil {
+	if err := d.faults.onWrite(); err != nil {
 		return nil, fmt.Errorf("create %s: %w", name, err)
 	}
 	f, err := d.wrapped(name, func() (vfs.File, error) { return d.FS.Create(name, c) })
@@ -176,7 +176,7 @@ func (d *Disk) Rename(old, name string) error {
 }
 
 func (d *Disk) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
-	if err := d.illness.onRead(); err != nil {
+	if err := d.faults.onRead(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", name, err)
 	}
 	return d.wrapped(name, func() (vfs.File, error) { return d.FS.Open(name, opts...) })
@@ -191,7 +191,7 @@ func (d *Disk) OpenDir(name string) (vfs.File, error) {
 }
 
 func (d *Disk) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if err := d.illness.onWrite(); err != nil {
+	if err := d.faults.onWrite(); err != nil {
 		return nil, fmt.Errorf("reuse %s: %w", old, err)
 	}
 	if err := d.forget(old); err != nil {
@@ -217,7 +217,7 @@ type diskFile struct {
 }
 
 func (f *diskFile) Write(p []byte) (int, error) {
-	if err := f.d.illness.onWrite(); err != nil {
+	if err := f.d.faults.onWrite(); err != nil {
 		return 0, err
 	}
 	n, err := f.File.Write(p)
@@ -230,7 +230,7 @@ func (f *diskFile) Write(p []byte) (int, error) {
 }
 
 func (f *diskFile) WriteAt(p []byte, at int64) (int, error) {
-	if err := f.d.illness.onWrite(); err != nil {
+	if err := f.d.faults.onWrite(); err != nil {
 		return 0, err
 	}
 	if f.tail != nil {
@@ -240,7 +240,7 @@ func (f *diskFile) WriteAt(p []byte, at int64) (int, error) {
 }
 
 func (f *diskFile) Read(p []byte) (int, error) {
-	if err := f.d.illness.onRead(); err != nil {
+	if err := f.d.faults.onRead(); err != nil {
 		return 0, err
 	}
 	n, err := f.File.Read(p)
@@ -250,7 +250,7 @@ func (f *diskFile) Read(p []byte) (int, error) {
 }
 
 func (f *diskFile) ReadAt(p []byte, at int64) (int, error) {
-	if err := f.d.illness.onRead(); err != nil {
+	if err := f.d.faults.onRead(); err != nil {
 		return 0, err
 	}
 	n, err := f.File.ReadAt(p, at)
@@ -264,8 +264,8 @@ func (f *diskFile) SyncData() error { return f.synced(f.File.SyncData) }
 
 // synced is a sync: it fails, or the power fails with it, or it is done.
 func (f *diskFile) synced(do func() error) error {
-	f.d.strike(false)
-	if err := f.d.illness.onSync(); err != nil {
+	f.d.powerFail(false)
+	if err := f.d.faults.onSync(); err != nil {
 		return err
 	}
 	var err error
@@ -276,6 +276,6 @@ func (f *diskFile) synced(do func() error) error {
 	} else {
 		err = do()
 	}
-	f.d.strike(true)
+	f.d.powerFail(true)
 	return err
 }

@@ -19,9 +19,9 @@ func TestIllDisks(t *testing.T) {
 				c.Keep, c.Flush = 20, 300*time.Millisecond
 				c.Script = func(w *World) {
 					m := w.Machines[1]
-					w.Loop.At(w.Loop.Now()+300*time.Millisecond, func() { m.illness.set(a) })
+					w.Loop.At(w.Loop.Now()+300*time.Millisecond, func() { m.diskFault.inject(a) })
 					w.Loop.At(w.Loop.Now()+1500*time.Millisecond, func() {
-						m.illness.set(ailment{})
+						m.diskFault.inject(diskFault{})
 						m.Boot()
 					})
 				}
@@ -38,7 +38,7 @@ func TestIllDisks(t *testing.T) {
 	}
 }
 
-// TestDiskFaults: disks that stand still, fill on all machines, lose a directory or hold damaged bits. What is promised: nothing that was
+// TestDiskFaults: disks that stand still, fill on all machines, lose a directory or hold damaged bits. What is guaranteed: nothing that was
 // acknowledged is missing, no answer is wrong, the cluster comes back; a majority with sound disks serves meanwhile.
 func TestDiskFaults(t *testing.T) {
 	t.Parallel()

@@ -11,9 +11,9 @@
 //	    time (liveness), and its replicas must come to be equal.
 //	V6  While faults last, a range is served by a majority of its voters that is well and connected, within a time that
 //	    follows from the run's timeouts (available.go).
-//	V7  A clock that lies, where the others can tell, is fenced in bounded time, and an honest one never is. What is not promised
+//	V7  A clock that lies, where the others can tell, is fenced in bounded time, and an honest one never is. What is not guaranteed
 //	    until then is excused, and nothing more (lies.go).
 //
-// A World is the machines, a Fault is what befalls them, a Workload is what clients do and how it is judged; a Config, all
+// A World is the machines, a Fault is what the world injects, a Workload is what clients do and how it is judged; a Config, all
 // of it drawn from the seed, puts them together; Run makes one run of it. docs/simulation.md tells how to use it.
 package sim

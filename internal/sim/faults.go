@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Fault is one kind of misfortune. Strike brings it about now, for about d, and returns what ends it (nil: it passes by
+// Fault is one kind of fault. Inject causes it now, for about d, and returns a func that ends it (nil: it passes by
 // itself); false means that it does not apply at the moment.
 type Fault struct {
 	Name   string
-	Strike func(w *World, r *rand.Rand, d time.Duration) (heal func(), ok bool)
+	Inject func(w *World, r *rand.Rand, d time.Duration) (heal func(), ok bool)
 }
 
 // faults is what a run draws from. To add one, add it here.
@@ -22,16 +22,16 @@ var faults = []Fault{
 	{"sync-crash", crashAtSync},
 	{"pause", pause},
 	{"freeze", freezeAtReading},
-	{"full-disk", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) { return sicken(w, r, fullDisk) }},
+	{"full-disk", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) { return injectDiskFault(w, r, fullDisk) }},
 	{"bad-disk", func(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
-		return sicken(w, r, failing[r.IntN(len(failing))])
+		return injectDiskFault(w, r, failing[r.IntN(len(failing))])
 	}},
 	{slowDisk, slowSyncs},
 	{"partition", partition},
 	{"oneway", oneWay},
 	{"isolate", isolate},
 	{"bridge", bridge},
-	{"weather", badWeather},
+	{"bad-links", degradeLinks},
 	{"clock", clockFault},
 	{"step", stepClock},
 	{joins, join},
@@ -90,8 +90,8 @@ func laterFaultNames() (names []string) {
 	return names
 }
 
-// trouble makes faults until the end, then heals everything and calls over. It runs on the loop, on no machine.
-func (w *World) trouble(end time.Duration, over func()) {
+// injectFaults makes faults until the end, then heals everything and calls over. It runs on the loop, on no machine.
+func (w *World) injectFaults(end time.Duration, over func()) {
 	r := w.faultRand
 	var kinds []Fault
 	for _, f := range slices.Concat(faults, laterFaults, lastFaults, operators) {
@@ -102,7 +102,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 		}
 	}
 	w.faultsEnd = end
-	w.Net.weather.Loss, w.Net.damage = w.Config.Loss, w.Config.Damage
+	w.Net.conditions.Loss, w.Net.damage = w.Config.Loss, w.Config.Damage
 	// The idle time begins in the middle. What was done to the cluster is undone before.
 	w.idleFrom = (w.Loop.Now() + end - w.Config.Idle) / 2
 	w.idleTo = w.idleFrom + w.Config.Idle
@@ -112,7 +112,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 		}
 		w.heals = nil
 		w.Net.MendAll()
-		w.Net.weather.Loss, w.Net.damage = 0, 0
+		w.Net.conditions.Loss, w.Net.damage = 0, 0
 		for i, m := range w.Machines {
 			m.Source.Set(w.Config.Clocks[i])
 			m.freeze = freeze{}
@@ -126,7 +126,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 			heal()
 		})
 		w.Loop.At(w.idleFrom+drowsy, w.sleep)
-		w.Loop.At(w.idleTo, func() { w.Net.weather.Loss, w.Net.damage = w.Config.Loss, w.Config.Damage })
+		w.Loop.At(w.idleTo, func() { w.Net.conditions.Loss, w.Net.damage = w.Config.Loss, w.Config.Damage })
 	}
 	if w.Config.Lie.Offset != 0 {
 		w.Loop.At(w.Loop.Now()+w.Config.Lie.After, func() { w.lie(heal, end) })
@@ -148,12 +148,12 @@ func (w *World) trouble(end time.Duration, over func()) {
 				w.Loop.At(w.Loop.Now()+100*time.Millisecond, next)
 				return
 			}
-			// Mostly short, now and then longer than every promise and timeout.
+			// Mostly short, now and then longer than every support and timeout.
 			d := logUniform(r, 20*time.Millisecond, maxStill)
 			if w.Config.LongP > 0 && r.Float64() < w.Config.LongP {
 				d = logUniform(r, w.Config.Available/2, 2*w.Config.Available)
 			}
-			w.strike(kinds[r.IntN(len(kinds))], r, d)
+			w.inject(kinds[r.IntN(len(kinds))], r, d)
 			w.Loop.At(w.Loop.Now()+time.Duration(r.ExpFloat64()*float64(w.Config.FaultEvery)), next)
 		}
 		w.Loop.At(w.Loop.Now(), next)
@@ -166,7 +166,7 @@ func (w *World) trouble(end time.Duration, over func()) {
 				return
 			}
 			if !w.idle() {
-				operators[or.IntN(len(operators))].Strike(w, or, logUniform(or, 20*time.Millisecond, 6*time.Second))
+				operators[or.IntN(len(operators))].Inject(w, or, logUniform(or, 20*time.Millisecond, 6*time.Second))
 			}
 			w.Loop.At(w.Loop.Now()+time.Duration(or.ExpFloat64()*float64(w.Config.OperateEvery)), next)
 		}
@@ -204,10 +204,10 @@ func (w *World) sleep() {
 	}
 }
 
-// strike makes one fault, and heals it after d.
-func (w *World) strike(f Fault, r *rand.Rand, d time.Duration) {
+// inject causes one fault, and heals it after d.
+func (w *World) inject(f Fault, r *rand.Rand, d time.Duration) {
 	w.said = ""
-	heal, ok := f.Strike(w, r, d)
+	heal, ok := f.Inject(w, r, d)
 	if !ok {
 		return
 	}

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// sicken makes a machine's disk ill. The process stops by itself when it finds out, and is started again when the disk is
+// injectDiskFault makes a machine's disk ill. The process stops by itself when it finds out, and is started again when the disk is
 // well.
-func sicken(w *World, r *rand.Rand, a ailment) (func(), bool) {
+func injectDiskFault(w *World, r *rand.Rand, a diskFault) (func(), bool) {
 	m := choose(w, r, (*Machine).Up)
 	if m == nil {
 		return nil, false
 	}
 	m.event("disk %s", a.name)
-	m.illness.set(a)
+	m.diskFault.inject(a)
 	return func() {
 		m.event("disk well")
-		m.illness.set(ailment{})
+		m.diskFault.inject(diskFault{})
 		m.Boot()
 	}, true
 }
@@ -44,7 +44,7 @@ func fillAll(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 		w.Loop.At(w.Loop.Now()+time.Duration(r.Int64N(int64(within))), func() {
 			if !healed {
 				m.event("disk %s", fullDisk.name)
-				m.illness.set(fullDisk)
+				m.diskFault.inject(fullDisk)
 				w.avail.look()
 			}
 		})
@@ -53,7 +53,7 @@ func fillAll(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 		healed = true
 		w.event("there is room again on all disks")
 		for _, m := range w.Machines {
-			m.illness.set(ailment{})
+			m.diskFault.inject(diskFault{})
 			m.Boot()
 		}
 	}, true
@@ -83,7 +83,7 @@ func (m *Machine) stateTime() time.Duration { return max(0, m.stateStall-m.w.Loo
 // loseDirectory kills a machine, and one of its directories is missing when it starts again, until it is mounted. The node must
 // not start without it (storage, S5).
 func loseDirectory(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
-	m := choose(w, r, func(m *Machine) bool { return m.Serving() && m.whole == nil && m.illness.now() == "" })
+	m := choose(w, r, func(m *Machine) bool { return m.Serving() && m.whole == nil && m.diskFault.current() == "" })
 	if m == nil {
 		return nil, false
 	}
@@ -107,7 +107,7 @@ func loseDirectory(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 // nothing in memory. A node that reads it stops, or does not start, until its disk is sound; it never answers with it.
 func damageDisk(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	m := choose(w, r, func(m *Machine) bool {
-		return m.Serving() && m.rot == nil && m.whole == nil && m.illness.now() == "" && !m.dying()
+		return m.Serving() && m.rot == nil && m.whole == nil && m.diskFault.current() == "" && !m.dying()
 	})
 	if m == nil {
 		return nil, false
@@ -145,7 +145,7 @@ func (m *Machine) refusesToOpen(err error) bool {
 		panic(fmt.Sprintf("sim: %s: the store is opened although one of its directories is missing", m.Name))
 	case err == nil:
 		return false
-	case (m.whole == nil && !m.illness.harmed()) || !strings.Contains(err.Error(), "hint: "):
+	case (m.whole == nil && !m.diskFault.hasFailed()) || !strings.Contains(err.Error(), "hint: "):
 		panic(fmt.Sprintf("sim: %s: the store cannot be opened: %v", m.Name, err))
 	}
 	m.event("does not start: %s", firstLine(err))

@@ -54,14 +54,14 @@ func cutBetween(w *World, apart func(a, b int) bool) (mend func()) {
 	}
 }
 
-// badWeather makes one machine's links slow and lossy.
-func badWeather(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
+// degradeLinks makes one machine's links slow and lossy.
+func degradeLinks(w *World, r *rand.Rand, d time.Duration) (func(), bool) {
 	x := r.IntN(len(w.Machines))
-	bad := w.Config.Weather
+	bad := w.Config.Link
 	bad.Jitter += logUniform(r, time.Millisecond, time.Second)
 	bad.Loss, bad.Dup = r.Float64()/2, r.Float64()/4
-	w.event("bad weather at %s: +%s loss %.2f", w.Machines[x].Name, bad.Jitter, bad.Loss)
-	set := func(wt *Weather) {
+	w.event("bad link at %s: +%s loss %.2f", w.Machines[x].Name, bad.Jitter, bad.Loss)
+	set := func(wt *LinkConditions) {
 		for i := range w.Machines {
 			if i != x {
 				w.Net.worse[i][x], w.Net.worse[x][i] = wt, wt

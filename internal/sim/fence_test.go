@@ -19,10 +19,10 @@ import (
 func lieAndHeal(t *testing.T, seed uint64, off time.Duration, unsafe cluster.Unsafe) (r *run, fencedAfter, servesAfter time.Duration) {
 	t.Helper()
 	cfg := ControlConfig(seed)
-	cfg.UnsafePromises, cfg.Honest, cfg.Think, cfg.MaxSteps = unsafe, false, 60*time.Millisecond, 4_000_000
+	cfg.UnsafeCluster, cfg.Honest, cfg.Think, cfg.MaxSteps = unsafe, false, 60*time.Millisecond, 4_000_000
 	// Precise clocks and quick disks: the liar is wrong for long, compared with what a transaction takes.
 	cfg.Clocks = []clock.Conditions{{Bound: time.Millisecond}, {Bound: 50 * time.Microsecond}, {Bound: 2 * time.Millisecond, Offset: time.Millisecond}}
-	cfg.Promise, cfg.Heartbeat, cfg.Disk = time.Second, 125*time.Millisecond, 0
+	cfg.SupportDuration, cfg.Heartbeat, cfg.Disk = time.Second, 125*time.Millisecond, 0
 	cfg.Workloads, cfg.Orderings = []string{"register", "order", "bank"}, []txn.Ordering{txn.Wait}
 	r = &run{World: newWorld(cfg, newTrace(200, nil, false))}
 	t.Cleanup(r.close)

@@ -81,8 +81,8 @@ func (j *jobs) Step(c *Client) {
 	}
 }
 
-// scribble writes something and takes it back.
-func scribble(c *Client, t *txn.Txn, k kv.Key) {
+// writeAndRollBack writes something and takes it back.
+func writeAndRollBack(c *Client, t *txn.Txn, k kv.Key) {
 	if c.Rand.IntN(2) == 0 {
 		return
 	}
@@ -101,7 +101,7 @@ func (j *jobs) put(c *Client) {
 		return fmt.Sprintf("put job %d", n)
 	})
 	err := c.txn(false, func(_ context.Context, t *txn.Txn) error {
-		scribble(c, t, jobKey(n))
+		writeAndRollBack(c, t, jobKey(n))
 		return t.Insert(jobKey(n), digits(n))
 	})
 	c.end(&p.Op, err, func() string {
@@ -162,7 +162,7 @@ func (j *jobs) take(c *Client) {
 			for _, r := range rows { // while the scan goes on
 				n := jobNumber(r.Key)
 				got = append(got, n)
-				scribble(c, t, doneKey(n))
+				writeAndRollBack(c, t, doneKey(n))
 				t.Delete(r.Key)
 				if err := t.Insert(doneKey(n), digits(o.n)); err != nil {
 					return err

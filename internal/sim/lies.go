@@ -12,7 +12,7 @@ import (
 )
 
 // Lie is a clock that goes wrong while the fence is on: by more than it and all others admit, so that all others disprove it. What is
-// promised then, and checked:
+// guaranteed then, and checked:
 //
 //   - The liar fences itself within fenceLimit, if the network is whole and the others serve. So before the lie begins everything
 //     is mended, and other faults wait until the fence stands. They go on then, while the liar goes on lying.
@@ -33,12 +33,12 @@ func (c *Config) drawLie(r *rand.Rand) {
 		widest = max(widest, k.Bound)
 	}
 	// Messages hide as much of a lie as they take. What is left of it must exclude all others.
-	off := 2*widest + 2*(c.Weather.Base+c.Weather.Jitter+c.Far) + logUniform(r, 20*time.Millisecond, time.Second)
+	off := 2*widest + 2*(c.Link.Base+c.Link.Jitter+c.Far) + logUniform(r, 20*time.Millisecond, time.Second)
 	switch r.IntN(8) {
 	case 0, 1, 2, 3:
 		off = -off
-	case 4: // so far ahead that it asks for longer promises than anybody gives (cluster P4)
-		off += 2*c.Promise + 2*time.Second
+	case 4: // so far ahead that it asks for longer support than any store gives (cluster P4)
+		off += 2*c.SupportDuration + 2*time.Second
 	}
 	c.Lie = Lie{Who: r.IntN(c.Nodes - c.Late), Offset: off, After: time.Duration(r.Int64N(int64(c.FaultFor / 2))), For: time.Second + time.Duration(r.Int64N(int64(c.FaultFor/2)))}
 	c.LiveWithin += 15 * time.Second // a disproof stands, and calm is asked for, before a fence is taken away
@@ -68,10 +68,10 @@ func (w *World) lie(heal func(), end time.Duration) {
 	l := w.Config.Lie
 	m := w.Machines[l.Who]
 	w.event("%s is going to lie", m.Name)
-	loss, damage := w.Net.weather.Loss, w.Net.damage
+	loss, damage := w.Net.conditions.Loss, w.Net.damage
 	heal()
 	w.calm = true
-	goOn := func() { w.calm, w.Net.weather.Loss, w.Net.damage = false, loss, damage }
+	goOn := func() { w.calm, w.Net.conditions.Loss, w.Net.damage = false, loss, damage }
 	asked, ready := w.Loop.Now(), w.Loop.Now()
 	var begin func()
 	begin = func() {
@@ -187,8 +187,8 @@ func (w *World) wrong(format string, args ...any) {
 	}
 }
 
-// excuse takes from the history what is not promised while a clock lies that nobody has fenced yet. Let δ be the lie, and D the time from
-// the first false reading of any clock to the last, and δ more: leases and promises that were judged by a false reading overlap with
+// excuse takes from the history what is not guaranteed while a clock lies that nobody has fenced yet. Let δ be the lie, and D the time from
+// the first false reading of any clock to the last, and δ more: leases and support that were judged by a false reading overlap with
 // others for up to δ. A transaction in D may miss what was acknowledged up to δ before (rule 1), and what is acknowledged in D
 // may be missed for up to δ (rule 2). So an operation that overlaps D counts as one that began δ before D, or earlier, and ended δ
 // after it, or later: whatever order real time gave it with operations that end before or begin after that still holds, as

@@ -14,7 +14,7 @@ type conn struct {
 	lane     kv.Lane
 }
 
-// links is what a Network has between each two machines beside the weather.
+// links is what a Network has between each two machines beside their conditions.
 type links struct {
 	rate   float64       // bytes a second, in each direction and each lane; 0: no limit
 	room   time.Duration // as much waits as the link carries in that time; what comes then is dropped
@@ -94,8 +94,8 @@ func (l *links) clearQueues(from int) {
 func (l *links) CutDial(from, to int)  { l.undials[conn{from: from, to: to}] = true }
 func (l *links) MendDial(from, to int) { delete(l.undials, conn{from: from, to: to}) }
 
-// block is a path that lets small packets through and no large ones, or a connection that is stuck over and over. The machine that has dialled
-// notices after a while, if it has something to say.
+// block is a path that lets small packets through and no large ones, or a connection that is stuck over and over. The machine
+// that has dialled notices after a while, if it has something to say.
 type block struct{ first, last time.Duration } // when something was lost in it; 0: nothing was
 
 // Block lets nothing through the bulk connections that one machine dials to another, in either direction. Unblock undoes it.

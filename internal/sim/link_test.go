@@ -13,7 +13,7 @@ func filler(n int) *kv.Message {
 	return &kv.Message{Control: &kv.ControlRequest{Kind: "filler", Arg: make([]byte, n)}}
 }
 
-func beat() *kv.Message { return &kv.Message{Liveness: &kv.Liveness{Ask: 1}} }
+func beat() *kv.Message { return &kv.Message{Liveness: &kv.Liveness{SupportRequest: 1}} }
 
 // Bytes take time, wait for each other within a lane and not across lanes, and what finds no room is dropped.
 func TestLinksHaveBandwidth(t *testing.T) {
@@ -81,7 +81,7 @@ func TestQueuesEndWithTheProcess(t *testing.T) {
 // A cut by who dialled: one machine is heard and does not hear, but for the answers to what it asks.
 func TestCutDials(t *testing.T) {
 	var got []string
-	w := wires(Config{Nodes: 2, Weather: Weather{Base: time.Millisecond}}, func(m *Machine) kv.Handler {
+	w := wires(Config{Nodes: 2, Link: LinkConditions{Base: time.Millisecond}}, func(m *Machine) kv.Handler {
 		return func(msg *kv.Message) *kv.Message {
 			got = append(got, m.Name+" got "+msg.Control.Kind)
 			return ping(0)
@@ -119,7 +119,7 @@ func TestCutDials(t *testing.T) {
 // A damaged message ends its connection: it never arrives, what is on its way is lost, and calls fail at once.
 func TestDamageEndsConnections(t *testing.T) {
 	got := 0
-	w := wires(Config{Nodes: 2, Weather: Weather{Base: time.Millisecond}}, func(m *Machine) kv.Handler {
+	w := wires(Config{Nodes: 2, Link: LinkConditions{Base: time.Millisecond}}, func(m *Machine) kv.Handler {
 		return func(msg *kv.Message) *kv.Message {
 			got++
 			m.RT.Sleep(time.Second)

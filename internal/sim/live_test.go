@@ -76,7 +76,7 @@ func (n *liveNode) start() error {
 	n.mu.Unlock()
 	p, err := node.New(node.Options{RT: r, Clock: clk, Transport: liveTransport{n, life, r, clk}, Engines: eng,
 		Self: kv.NodeInfo{RPCAddr: fmt.Sprint("n", n.index+1), Version: "test"}, Bootstrap: n.index == 0, Join: n.join,
-		Promise: time.Second})
+		SupportDuration: time.Second})
 	if err != nil {
 		return err
 	}

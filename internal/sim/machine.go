@@ -28,10 +28,10 @@ type Machine struct {
 	Name  string
 	ID    kv.NodeID // given by the cluster when the node first joins; 0 until then
 
-	files   *vfs.MemFS
-	illness illness
-	slow    time.Duration // each sync takes up to this much longer
-	stuck   time.Duration // the next one, or the one that is under way, takes this much longer
+	files     *vfs.MemFS
+	diskFault diskFaultState
+	slow      time.Duration // each sync takes up to this much longer
+	stuck     time.Duration // the next one, or the one that is under way, takes this much longer
 	// slowUntil is when the last of the slow syncs has ended. Until logStall no sync of the log ends, until stateStall no batch
 	// gets into state.
 	slowUntil, logStall, stateStall time.Duration
@@ -95,13 +95,13 @@ func (m *Machine) Boot() {
 		return
 	}
 	cfg := m.w.Config
-	if what := m.illness.now(); what != "" {
+	if what := m.diskFault.current(); what != "" {
 		// It would find out, and Pebble would go on trying behind our back. Package storage tests that.
 		m.event("does not start: disk %s", what)
 		return // somebody starts it again when its disk is well
 	}
-	m.illness.begin()
-	disk := newDisk(m.files, &m.illness, &m.w.alarm)
+	m.diskFault.processStarted()
+	disk := newDisk(m.files, &m.diskFault, &m.w.alarm)
 	disk.rot = m.rot
 	eng, err := storage.Open(storage.Options{FS: disk, Dir: "store", Cache: 16 << 20, Deterministic: true,
 		OnFatal: func(f *storage.FatalError) { disk.fail(f) }})
@@ -120,16 +120,16 @@ func (m *Machine) Boot() {
 	}})
 	opts := node.Options{
 		RT: m.RT, Clock: m.Clock, Transport: transport{m, m.life}, Engines: eng,
-		Self:      kv.NodeInfo{RPCAddr: m.Name, Version: "sim"},
-		Bootstrap: m.Index == 0,
-		Join:      m.join,
-		Promise:   cfg.Promise, Heartbeat: cfg.Heartbeat, ReplicationFactor: cfg.Factor, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
+		Self:            kv.NodeInfo{RPCAddr: m.Name, Version: "sim"},
+		Bootstrap:       m.Index == 0,
+		Join:            m.join,
+		SupportDuration: cfg.SupportDuration, Heartbeat: cfg.Heartbeat, ReplicationFactor: cfg.Factor, Tick: cfg.Tick, ClockPoll: cfg.ClockPoll,
 		OnFatal:      disk.fail,
 		Tune:         m.tune,
 		Unquarantine: m.cured,
 		Reaches:      m.reaches,
 		TuneTxn:      func(o *txn.DBOptions) { o.SpillBytes, o.MaxReadSpans = cfg.Spill, cfg.Spans },
-		Unsafe:       cfg.Unsafe, UnsafePromises: cfg.UnsafePromises,
+		Unsafe:       cfg.Unsafe, UnsafeCluster: cfg.UnsafeCluster,
 		Log: m.w.logger(m),
 	}
 	n, err := node.New(opts)
@@ -251,7 +251,7 @@ func (m *Machine) attend() {
 	case left != nil:
 		m.event("power fails at a sync")
 		m.die(left, true)
-	case failure != nil && !m.illness.harmed():
+	case failure != nil && !m.diskFault.hasFailed():
 		panic(fmt.Sprintf("sim: %s stops by itself: %v", m.Name, failure))
 	case failure != nil:
 		// Its process ends some time later, and is started again when the disk is well.
@@ -294,7 +294,7 @@ func (m *Machine) StopCleanly(then func()) {
 			rt, calls := m.RT, m.calls
 			m.end()
 			rt.Kill()
-			if err := m.closeEngines(); err != nil && !m.illness.harmed() {
+			if err := m.closeEngines(); err != nil && !m.diskFault.hasFailed() {
 				panic(fmt.Sprintf("sim: %s: %v", m.Name, err))
 			}
 			// A process that ended leaves its files as they are; it did not lose power.

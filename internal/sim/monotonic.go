@@ -15,9 +15,9 @@ type monotonic struct {
 	writes []*check.Mark
 	reads  []*oneMark
 	keys   int
-	// twins: only the first client of the first machine writes, and with each key another one in another range, so that what
+	// pairedKeys: only the first client of the first machine writes, and with each key another one in another range, so that what
 	// it writes are intents at first.
-	twins bool
+	pairedKeys bool
 }
 
 type oneMark struct {
@@ -34,7 +34,7 @@ func (m *monotonic) Setup(*Client) error { return nil }
 
 func (m *monotonic) Step(c *Client) {
 	reads := c.Rand.IntN(4) > 0
-	if m.twins {
+	if m.pairedKeys {
 		reads = c.Machine+c.Number > 0
 	}
 	if reads {
@@ -43,8 +43,8 @@ func (m *monotonic) Step(c *Client) {
 	}
 	setOwn(c, 'm', &m.keys, &m.writes, func(t *txn.Txn, w *check.Mark) {
 		t.Put(growingKey(w.Key), digits(w.N))
-		if m.twins {
-			t.Put(dataKey('m', (w.Key+1)%parts, fmt.Sprintf("%d.twin", w.Key)), digits(w.N))
+		if m.pairedKeys {
+			t.Put(dataKey('m', (w.Key+1)%parts, fmt.Sprintf("%d.pair", w.Key)), digits(w.N))
 		}
 	})
 }

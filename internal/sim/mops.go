@@ -14,18 +14,18 @@ import (
 )
 
 // mops is a workload of transactions made of micro-operations on lists or registers, whose history check.Transactions
-// judges. What the transactions are like, its flavor says.
+// judges. The txnProfile determines the transactions.
 type mops struct {
-	flavor flavor
-	txns   []*check.Txn
-	last   int64          // value
-	uses   map[string]int // of slots and the like; for the flavor
-	keys   []string       // all that were ever used
-	known  map[string]bool
+	profile txnProfile
+	txns    []*check.Txn
+	last    int64          // value
+	uses    map[string]int // of slots and the like; for the profile
+	keys    []string       // all that were ever used
+	known   map[string]bool
 }
 
-// flavor makes transactions.
-type flavor struct {
+// txnProfile makes transactions.
+type txnProfile struct {
 	letter byte
 	read   check.MopKind // how all keys are read in the end
 	// next draws one. It is called with the history's lock held.
@@ -41,8 +41,8 @@ type plan struct {
 	after    func(ok bool) // told what became of it, with the history's lock held; nil: nobody
 }
 
-func newMops(f flavor) *mops {
-	return &mops{flavor: f, uses: map[string]int{}, known: map[string]bool{}}
+func newMops(f txnProfile) *mops {
+	return &mops{profile: f, uses: map[string]int{}, known: map[string]bool{}}
 }
 
 // value is one that was never written before.
@@ -67,15 +67,15 @@ func (m *mops) key(name string) kv.Key {
 	if err != nil {
 		panic(fmt.Sprintf("sim: %q names no part", name))
 	}
-	return dataKey(m.flavor.letter, n, rest)
+	return dataKey(m.profile.letter, n, rest)
 }
 
-func (m *mops) Splits() []kv.Key { return splits(m.flavor.letter) }
+func (m *mops) Splits() []kv.Key { return splits(m.profile.letter) }
 
 func (m *mops) Setup(*Client) error { return nil }
 
 func (m *mops) Step(c *Client) {
-	_ = m.do(c, func() plan { return m.flavor.next(m, c) })
+	_ = m.do(c, func() plan { return m.profile.next(m, c) })
 }
 
 func (m *mops) do(c *Client, draw func() plan) error {
@@ -180,13 +180,13 @@ func (m *mops) Final(c *Client) error {
 	return m.do(c, func() plan {
 		p := plan{readOnly: true, together: true}
 		for _, k := range m.keys {
-			p.mops = append(p.mops, check.Mop{Kind: m.flavor.read, Key: k})
+			p.mops = append(p.mops, check.Mop{Kind: m.profile.read, Key: k})
 		}
 		return p
 	})
 }
 
-// Check holds the history against what both orderings promise. What only `wait` excludes is causal reverse.
+// Check holds the history against what both orderings guarantee. What only `wait` excludes is causal reverse.
 func (m *mops) Check() []check.Anomaly {
 	h := make([]check.Txn, 0, len(m.txns))
 	for _, t := range m.txns {

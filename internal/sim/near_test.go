@@ -35,8 +35,8 @@ func TestReadsAtHand(t *testing.T) {
 			r := testWorld(t, 5, func(cfg *Config) {
 				eps := clock.Conditions{Bound: 200 * time.Microsecond}
 				cfg.Clocks, cfg.Far, cfg.ClosedLag, cfg.ClosedEvery = []clock.Conditions{eps, eps, eps}, c.far, c.lag, c.every
-				cfg.Promise, cfg.Heartbeat, cfg.Tick = 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
-				cfg.Weather.Base, cfg.Weather.Jitter = 500*time.Microsecond, 0
+				cfg.SupportDuration, cfg.Heartbeat, cfg.Tick = 2*time.Second, 250*time.Millisecond, 100*time.Millisecond
+				cfg.Link.Base, cfg.Link.Jitter = 500*time.Microsecond, 0
 			})
 			reader, leaseholder := r.Machines[0], r.Machines[1]
 			key := testKey("near")

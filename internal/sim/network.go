@@ -11,8 +11,8 @@ import (
 	"github.com/longitude-db/longitude/internal/rt"
 )
 
-// Weather is how a link behaves.
-type Weather struct {
+// LinkConditions is how a link behaves.
+type LinkConditions struct {
 	Base   time.Duration // each message takes at least this
 	Jitter time.Duration // and up to this much longer; messages overtake each other
 	SpikeP float64       // share of messages that take up to Spike longer
@@ -27,22 +27,22 @@ type Weather struct {
 
 // Network carries messages between machines. Invariant: a message is bytes on the way (V2).
 type Network struct {
-	w       *World
-	rng     *rand.Rand
-	newsRng *rand.Rand // for news of connections, so that they do not change what happens to messages
-	weather Weather
-	// cut[from][to]: nothing passes. worse[from][to]: the weather there, if not the general one.
+	w          *World
+	rng        *rand.Rand
+	newsRng    *rand.Rand // for news of connections, so that they do not change what happens to messages
+	conditions LinkConditions
+	// cut[from][to]: nothing passes. worse[from][to]: the conditions there, if not the general ones.
 	cut   [][]bool
-	worse [][]*Weather
+	worse [][]*LinkConditions
 	links
 	// Sent, Lost and Bytes count messages.
 	Sent, Lost, Bytes int
 }
 
-func newNetwork(w *World, n int, weather Weather, rng *rand.Rand) *Network {
-	net := &Network{w: w, rng: rng, newsRng: rand.New(rand.NewPCG(w.Config.Seed, 0x1057)), links: newLinks(w.Config), weather: weather, cut: make([][]bool, n), worse: make([][]*Weather, n)}
+func newNetwork(w *World, n int, conditions LinkConditions, rng *rand.Rand) *Network {
+	net := &Network{w: w, rng: rng, newsRng: rand.New(rand.NewPCG(w.Config.Seed, 0x1057)), links: newLinks(w.Config), conditions: conditions, cut: make([][]bool, n), worse: make([][]*LinkConditions, n)}
 	for i := range n {
-		net.cut[i], net.worse[i] = make([]bool, n), make([]*Weather, n)
+		net.cut[i], net.worse[i] = make([]bool, n), make([]*LinkConditions, n)
 	}
 	return net
 }
@@ -51,7 +51,7 @@ func newNetwork(w *World, n int, weather Weather, rng *rand.Rand) *Network {
 func (net *Network) Cut(from, to int)  { net.cut[from][to] = true }
 func (net *Network) Mend(from, to int) { net.cut[from][to] = false }
 
-// MendAll ends all partitions and local bad weather.
+// MendAll ends all partitions and local bad link conditions.
 func (net *Network) MendAll() {
 	for i := range net.cut {
 		clear(net.cut[i])
@@ -68,7 +68,7 @@ func (net *Network) delay(from, to int) (time.Duration, bool) {
 }
 
 func (net *Network) delayFrom(rng *rand.Rand, from, to int) (time.Duration, bool) {
-	wt := &net.weather
+	wt := &net.conditions
 	if net.worse[from][to] != nil {
 		wt = net.worse[from][to]
 	}
@@ -177,7 +177,7 @@ func (t transport) Send(to kv.NodeID, m *kv.Message) {
 	}
 	data := t.stamp(m, to)
 	copies := 1
-	if net.weather.Dup > 0 && net.rng.Float64() < net.weather.Dup {
+	if net.conditions.Dup > 0 && net.rng.Float64() < net.conditions.Dup {
 		copies = 2
 	}
 	c := conn{t.m.Index, peer.Index, net.laneOf(m)}
@@ -214,8 +214,8 @@ func (t transport) callMachine(peer *Machine, to kv.NodeID, m *kv.Message, limit
 	}
 	data := t.stamp(m, to)
 	c := conn{me.Index, peer.Index, net.laneOf(m)}
-	if net.weather.DupCalls > 0 && net.rng.Float64() < net.weather.DupCalls {
-		late := time.Duration(net.rng.Int64N(int64(net.weather.DupLate)))
+	if net.conditions.DupCalls > 0 && net.rng.Float64() < net.conditions.DupCalls {
+		late := time.Duration(net.rng.Int64N(int64(net.conditions.DupLate)))
 		net.w.Loop.At(net.w.Loop.Now()+late, func() {
 			net.carry(c, me, peer, data, func(msg *kv.Message) {
 				peer.RT.Go("serve again "+kindOf(msg), func() {

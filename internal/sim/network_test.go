@@ -23,7 +23,7 @@ func wires(cfg Config, handler func(m *Machine) kv.Handler) *World {
 	w := newWorld(cfg, newTrace(50, nil, false))
 	for i, m := range w.Machines {
 		m.ID, m.RT, m.calls = kv.NodeID(i+1), w.Loop.Runtime(m.Name), map[uint64]func(){}
-		m.Disk = newDisk(m.files, &m.illness, &w.alarm)
+		m.Disk = newDisk(m.files, &m.diskFault, &w.alarm)
 		m.Clock = clock.New(m.Source, clock.Options{Mono: w.Loop.Now})
 		_ = m.Clock.Poll()
 		m.handler = handler(m)
@@ -36,7 +36,7 @@ func ping(n int) *kv.Message { return &kv.Message{Control: &kv.ControlRequest{Ki
 func TestNetworkDelaysReordersDuplicatesAndLoses(t *testing.T) {
 	got := map[string]int{}
 	var order []string
-	w := wires(Config{Seed: 1, Nodes: 2, Weather: Weather{Base: time.Millisecond, Jitter: 10 * time.Millisecond, Dup: 0.3, Loss: 0.2}},
+	w := wires(Config{Seed: 1, Nodes: 2, Link: LinkConditions{Base: time.Millisecond, Jitter: 10 * time.Millisecond, Dup: 0.3, Loss: 0.2}},
 		func(*Machine) kv.Handler {
 			return func(m *kv.Message) *kv.Message {
 				got[m.Control.Kind]++
@@ -116,7 +116,7 @@ func TestMessagesAreCopiesWithReadings(t *testing.T) {
 
 func TestCallsToADyingProcess(t *testing.T) {
 	for _, resets := range []bool{true, false} {
-		w := wires(Config{Nodes: 2, Resets: resets, Weather: Weather{Base: time.Millisecond}}, func(m *Machine) kv.Handler {
+		w := wires(Config{Nodes: 2, Resets: resets, Link: LinkConditions{Base: time.Millisecond}}, func(m *Machine) kv.Handler {
 			return func(*kv.Message) *kv.Message { m.RT.Sleep(time.Hour); return nil }
 		})
 		var took time.Duration
@@ -158,7 +158,7 @@ func TestTrace(t *testing.T) {
 
 func TestCallsAreExecutedTwice(t *testing.T) {
 	executed := 0
-	w := wires(Config{Seed: 1, Nodes: 2, Weather: Weather{Base: time.Millisecond, DupCalls: 0.5, DupLate: time.Second}},
+	w := wires(Config{Seed: 1, Nodes: 2, Link: LinkConditions{Base: time.Millisecond, DupCalls: 0.5, DupLate: time.Second}},
 		func(*Machine) kv.Handler {
 			return func(m *kv.Message) *kv.Message {
 				executed++
@@ -221,7 +221,7 @@ func TestLostConnections(t *testing.T) {
 		{"only silent", true, func(w *World) { w.Machines[1].Pause(time.Hour) }, true, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := wires(Config{Nodes: 2, Resets: tc.resets, Weather: Weather{Base: time.Millisecond}}, func(*Machine) kv.Handler {
+			w := wires(Config{Nodes: 2, Resets: tc.resets, Link: LinkConditions{Base: time.Millisecond}}, func(*Machine) kv.Handler {
 				return func(*kv.Message) *kv.Message { return nil }
 			})
 			a, told := w.Machines[0], 0

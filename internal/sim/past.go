@@ -33,7 +33,7 @@ type pastWrite struct {
 type pastRead struct {
 	check.Op
 	at     clock.Timestamp
-	token  clock.Timestamp // it was promised to see this
+	token  clock.Timestamp // it was guaranteed to see this
 	first  int             // key
 	values []int64         // of the keys from the first on; 0: none
 }
@@ -97,7 +97,7 @@ func (p *past) write(c *Client) {
 	})
 }
 
-// choosePast draws a time, and with a bound of staleness often the promise to see the client's own last write.
+// choosePast draws a time, and with a bound of staleness often the guarantee to see the client's own last write.
 func choosePast(c *Client) (o txn.Past) {
 	d := time.Duration(1 + c.Rand.Int64N(int64(5*time.Second)))
 	switch c.Rand.IntN(4) {
@@ -164,7 +164,7 @@ func (p *past) Check() (as []check.Anomaly) {
 			continue
 		}
 		if r.at.Less(r.token) {
-			as = append(as, check.Anomaly{Kind: check.StaleRead, Text: fmt.Sprintf("%s reads at %s, and was promised %s", &r.Op, r.at, r.token)})
+			as = append(as, check.Anomaly{Kind: check.StaleRead, Text: fmt.Sprintf("%s reads at %s, and was guaranteed %s", &r.Op, r.at, r.token)})
 		}
 		for k, n := range r.values {
 			if a := p.judge(r, r.first+k, n); a != nil {

@@ -72,7 +72,7 @@ func TestPoorGateway(t *testing.T) {
 	t.Parallel()
 	r := testWorld(t, 1, func(c *Config) {
 		c.Clocks = []clock.Conditions{{Bound: 50 * time.Millisecond, Offset: 30 * time.Millisecond}, {Bound: 50 * time.Microsecond}, {Bound: 50 * time.Microsecond}}
-		c.Weather.Base, c.Weather.Jitter = 500*time.Microsecond, 0
+		c.Link.Base, c.Link.Jitter = 500*time.Microsecond, 0
 	})
 	gateway, leaseholder := r.Machines[0], r.Machines[1]
 	r.ownRange(t, testKey("placed"), leaseholder)

@@ -16,16 +16,16 @@ type registers struct {
 	ops  []*check.RegisterOp
 	used []int
 	last int64
-	// homely: so many of the clients of a machine only read, and only what its own node led at first; the others write what their
+	// localReaders: so many of the clients of a machine only read, and only what its own node led at first; the others write what their
 	// own node did not. So somebody still reads where a node is cut off, and somebody still writes elsewhere.
-	homely int
+	localReaders int
 }
 
 const registerUses = 120
 
 // newRegisters makes a workload of so many slots, each of which is one key after another.
-func newRegisters(slots int, homely int) *registers {
-	return &registers{used: make([]int, slots), homely: homely}
+func newRegisters(slots int, localReaders int) *registers {
+	return &registers{used: make([]int, slots), localReaders: localReaders}
 }
 
 func (r *registers) Splits() []kv.Key { return splits('r') }
@@ -39,9 +39,9 @@ func (r *registers) key(slot int) (kv.Key, string) {
 
 func (r *registers) Step(c *Client) {
 	slot, kind := c.Rand.IntN(len(r.used)), check.RegisterKind(c.Rand.IntN(3))
-	if r.homely > 0 {
+	if r.localReaders > 0 {
 		home := c.Machine % parts
-		if kind = check.Write; c.Number < r.homely {
+		if kind = check.Write; c.Number < r.localReaders {
 			slot, kind = home+parts*c.Rand.IntN(len(r.used)/parts), check.Read
 		} else if slot%parts == home {
 			slot++

@@ -10,7 +10,7 @@ import (
 	"github.com/longitude-db/longitude/internal/storage"
 )
 
-// rot is damage at rest: one bit of a file that reads find flipped. What is written is not harmed, so a disk is sound again once
+// rot is damage at rest: one bit of a file that reads find flipped. Written data is not damaged, so a disk is sound again once
 // the rot is taken away, as if it had been copied to another one.
 type rot struct {
 	file string
@@ -27,14 +27,14 @@ func (f *diskFile) damage(p []byte, at int64) {
 		return
 	}
 	p[r.at-at] ^= 1 << r.bit
-	f.d.illness.suffered()
+	f.d.faults.recordFailure()
 }
 
-// suffered notes that the process has met what is wrong with its disk.
-func (i *illness) suffered() {
+// recordFailure notes that the process has met what is wrong with its disk.
+func (i *diskFaultState) recordFailure() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.harm = true
+	i.failed = true
 }
 
 // rotTable chooses a bit of one of the tables of state, or of the log. Only tables that are in use are chosen from: when Pebble

@@ -144,7 +144,7 @@ func (r *run) play() error {
 	r.avail.start()
 	end := r.Loop.Now() + r.Config.FaultFor + r.Config.Idle
 	over := false
-	r.trouble(end, func() { over = true })
+	r.injectFaults(end, func() { over = true })
 	if err := r.runUntil(r.Config.FaultFor+r.Config.Idle+time.Minute, "the end of the faults", func() bool { return over }); err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func TestDrawnConfigsAreSound(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := range uint64(500) {
 		c := Draw(seed)
-		if len(c.Clocks) != c.Nodes || len(c.Workloads) == 0 || c.Promise < 4*c.Heartbeat {
+		if len(c.Clocks) != c.Nodes || len(c.Workloads) == 0 || c.SupportDuration < 4*c.Heartbeat {
 			t.Errorf("seed %d: %s", seed, c)
 		}
 		for _, k := range c.Clocks {

@@ -11,7 +11,7 @@ func syncConfig(n uint64, after bool) Config {
 	c := ControlConfig(n)
 	c.Workloads, c.Think, c.FaultFor = []string{"bank", "lists"}, 5*time.Millisecond, 1200*time.Millisecond
 	c.Keep, c.Flush, c.Disk = 5, 150*time.Millisecond, 0
-	c.Promise, c.Heartbeat, c.Tick = 600*time.Millisecond, 75*time.Millisecond, 50*time.Millisecond
+	c.SupportDuration, c.Heartbeat, c.Tick = 600*time.Millisecond, 75*time.Millisecond, 50*time.Millisecond
 	c.Script = func(w *World) {
 		m := w.Machines[1]
 		m.Disk.crashAtSync(n, after)

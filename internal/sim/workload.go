@@ -94,10 +94,10 @@ func newWorkload(name string) Workload {
 
 // forControls are workloads that only negative controls use: they wait for one thing.
 var forControls = map[string]func() Workload{
-	"lately": func() Workload { return &past{lately: true} },
-	"homely": func() Workload { return newRegisters(6, 1) },
-	"estate": func() Workload { return newRegisters(300, 3) }, // so many keys that none is in another's way
-	"twins":  func() Workload { return &monotonic{twins: true} },
+	"lately":      func() Workload { return &past{lately: true} },
+	"local-reads": func() Workload { return newRegisters(6, 1) },
+	"estate":      func() Workload { return newRegisters(300, 3) }, // so many keys that none is in another's way
+	"paired-keys": func() Workload { return &monotonic{pairedKeys: true} },
 }
 
 // fromOutside are workloads of packages above this one, which link what this one must not.

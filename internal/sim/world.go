@@ -62,7 +62,7 @@ func newWorld(cfg Config, trace *Trace) *World {
 			return time.Duration(rng.Int64N(int64(cfg.Stall)))
 		}
 	}
-	w.Net = newNetwork(w, cfg.Nodes, cfg.Weather, stream(5))
+	w.Net = newNetwork(w, cfg.Nodes, cfg.Link, stream(5))
 	for i := range cfg.Nodes {
 		w.Machines = append(w.Machines, newMachine(w, i, cfg.Clocks[i]))
 	}

@@ -81,7 +81,7 @@ func (db *DB) ReadAt(ctx context.Context, ts clock.Timestamp, fn Func) (newest c
 // shortestLead is from when on ReadAhead reads at the latest that it can be now, and waits if it must.
 const shortestLead = 10 * time.Millisecond
 
-// ReadAhead is ReadAt at this node's latest plus lead. A lease serves only what lies before its end, which is a promise of some
+// ReadAhead is ReadAt at this node's latest plus lead. A lease serves only what lies before its end, which is support for some
 // hundred milliseconds ahead of the leaseholder's clock. Where that is not enough, because the clock here is poor or the lease is
 // about to be renewed, the read is made again with half the lead: a copy that holds for a shorter time and is there now is
 // better than one that has to be waited for. What was read is the same from from to until.

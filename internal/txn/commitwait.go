@@ -11,7 +11,9 @@ import (
 // This file is rule 2 (X2): the only place that waits for a timestamp to be past.
 
 // waitPast returns once the timestamp is certainly past. The clock is read again after every sleep: neither the length of
-// a sleep nor an earlier reading proves anything.
+// a sleep nor an earlier reading proves anything. A reading tells how long the wait is only while Earliest moves: if the ratchet
+// holds it, after a step of the source, waitPast reads again when Earliest has stood still for a fifth longer, so that a wait
+// takes at most that much longer and a few dozen readings, not one each microsecond.
 //
 // HAZARD: if true time is below Earliest, what depends on ts leaves before it is past, and a transaction that begins
 // afterwards with a sound reading may have a limit below ts.
@@ -20,6 +22,8 @@ func (db *DB) waitPast(ctx context.Context, ts clock.Timestamp) error {
 		return nil
 	}
 	deadline := db.o.RT.Now() + db.o.Limit
+	var at clock.Instant    // where Earliest was last read
+	var since time.Duration // when it was first read there
 	for {
 		now, err := db.o.Now()
 		if err == nil && now.Past(ts) {
@@ -36,7 +40,10 @@ func (db *DB) waitPast(ctx context.Context, ts clock.Timestamp) error {
 		}
 		wait := 10 * time.Millisecond // without a reading
 		if err == nil {
-			wait = clock.Instant(ts.Wall).Sub(now.Earliest) + 1
+			if now.Earliest != at {
+				at, since = now.Earliest, db.o.RT.Now()
+			}
+			wait = max(clock.Instant(ts.Wall).Sub(now.Earliest)+1, (db.o.RT.Now()-since)/5)
 		}
 		db.o.RT.Sleep(min(max(wait, time.Microsecond), time.Second, deadline-db.o.RT.Now()+1))
 	}

@@ -60,10 +60,10 @@ const (
 // Env is what evaluation depends on beside the request.
 type Env struct {
 	Reader storage.Reader // the state instance
-	// Sieve of state. Nil: there is none, or no latches are held.
-	Sieve *mvcc.Sieve
-	Desc  *kv.RangeDescriptor
-	Cache *tscache.Cache
+	// IntentFilter of state. Nil: there is none, or no latches are held.
+	IntentFilter *mvcc.IntentFilter
+	Desc         *kv.RangeDescriptor
+	Cache        *tscache.Cache
 	// Now is read after the latches were acquired: what another request did before, it did before this reading.
 	Now  clock.Interval
 	Node kv.NodeID
@@ -95,10 +95,10 @@ type Result struct {
 	Batch []byte
 	// Reads go into the timestamp cache before the latches are released.
 	Reads Reads
-	// Served is the highest timestamp that the answer promises something about: the lease has to cover it (L2), and the
+	// Served is the highest timestamp that the answer guarantees something about: the lease has to cover it (L2), and the
 	// next lease has to begin at or above it (L3). Zero: none.
 	Served clock.Timestamp
-	// Marked: Reads are all that Served promises something about. The next lease need begin above Served only for those keys.
+	// Marked: Reads are all that Served guarantees something about. The next lease need begin above Served only for those keys.
 	Marked bool
 	// Released are keys whose intents the batch removes: who waits for them can go on once it is applied.
 	Released []kv.Key

@@ -68,7 +68,7 @@ func asError(env *Env, err error) *kv.Error {
 
 // view runs fn on a view of state.
 func (ev *evaluation) view(o mvcc.Options, fn func(v *mvcc.View) error) error {
-	o.Pushed, o.MaxIntents, o.Sieve = ev.env.Pushed, MaxConflicts, ev.env.Sieve
+	o.Pushed, o.MaxIntents, o.IntentFilter = ev.env.Pushed, MaxConflicts, ev.env.IntentFilter
 	v, err := mvcc.Open(ev.env.Reader, o)
 	if err != nil {
 		return err

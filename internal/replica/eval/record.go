@@ -46,7 +46,7 @@ func (ev *evaluation) refuseOld(start clock.Timestamp) error {
 // record is what is known of a transaction at its anchor: its record or, if there is none, the version by which it has
 // committed in one phase (V4). start is its age: below that no commit leaves its name in a version.
 func (ev *evaluation) record(anchor kv.Key, id kv.TxnID, start clock.Timestamp) (*kv.Record, error) {
-	rec, err := mvcc.GetRecord(ev.env.Reader, ev.env.Sieve, anchor, id)
+	rec, err := mvcc.GetRecord(ev.env.Reader, ev.env.IntentFilter, anchor, id)
 	if rec != nil || err != nil {
 		return rec, err
 	}

@@ -50,7 +50,7 @@ func (ev *evaluation) inline(q *kv.InlineRequest) error {
 	if err != nil {
 		return err
 	}
-	rec, err := mvcc.GetRecord(ev.env.Reader, ev.env.Sieve, q.Key, q.ID)
+	rec, err := mvcc.GetRecord(ev.env.Reader, ev.env.IntentFilter, q.Key, q.ID)
 	switch {
 	case err != nil:
 		return err

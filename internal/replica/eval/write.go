@@ -62,7 +62,7 @@ func (ev *evaluation) onceOnly(q *kv.WriteRequest, v *mvcc.View) (a anchored, do
 	if !q.Since.IsZero() {
 		a.at = slices.IndexFunc(q.Puts, func(p kv.Put) bool { return p.Key.Equal(q.Anchor) })
 	}
-	rec, err := mvcc.GetRecord(ev.env.Reader, ev.env.Sieve, q.Anchor, q.Txn)
+	rec, err := mvcc.GetRecord(ev.env.Reader, ev.env.IntentFilter, q.Anchor, q.Txn)
 	if err != nil {
 		return a, false, floor, err
 	}

@@ -28,7 +28,7 @@ import (
 type Latch struct {
 	Span  kv.Span
 	Write bool
-	// TS: a read looks at nothing above it, a write touches nothing below it. Zero: no such promise.
+	// TS: a read looks at nothing above it, a write touches nothing below it. Zero: no such guarantee.
 	TS clock.Timestamp
 }
 

@@ -80,7 +80,7 @@ func newWorkload(u engine.Unsafe) *workload {
 }
 
 // Splits implements sim.Workload: the catalog is in another range than the tables, which clients split further (operate). What
-// befalls "a range of the workload's" befalls that of the tables.
+// is done to "a range of the workload's" is done to that of the tables.
 func (w *workload) Splits() []kv.Key { return []kv.Key{catalog.IndexSpan(1, 0).Start} }
 
 // session opens a session on the engine of the client's process.

@@ -205,11 +205,14 @@ func (b *binder) callOf(name string, extra any, s *scope, args ...sqlparser.Expr
 	return b.call(name, extra, nodes...)
 }
 
-// knownNull is what IS NULL or IS NOT NULL of what cannot be NULL is: MySQL does not evaluate it then. Dates may be zero, which counts as NULL
-// there.
+// knownNull is what IS NULL of what cannot be NULL is: MySQL does not evaluate it then. Of IS NOT NULL it evaluates constants. Dates may be zero, which
+// counts as NULL there.
 func (b *binder) knownNull(n expr.Node) expr.Node {
 	c, ok := n.(*expr.Call)
 	if !ok || c.Name != "is null" && c.Name != "isnull" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
+		return n
+	}
+	if c.Name == "is not null" && expr.IsConst(c.Args[0]) {
 		return n
 	}
 	return &expr.Lit{V: expr.Bool(c.Name == "is not null"), T: expr.TBool}

@@ -52,6 +52,8 @@ type View struct {
 	Database, Name string
 	Columns        []string // renamed columns; nil: those of the query
 	Query          sqlparser.SelectStatement
+	// Bind calls a function in which the host finds relations as the view's query has to see them; nil: as the statement sees them.
+	Bind func(fn func())
 }
 
 // Settings are what the session decides.

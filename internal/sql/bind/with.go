@@ -231,7 +231,13 @@ func (b *binder) view(v *View) (*query, error) {
 		b.views = b.views[:len(b.views)-1]
 	}()
 	b.ctes, b.database, b.agg, b.anyValue, b.views = nil, v.Database, nil, false, append(b.views, name)
-	q, err := b.statement(v.Query, nil)
+	var q *query
+	var err error
+	if fn := func() { q, err = b.statement(v.Query, nil) }; v.Bind != nil {
+		v.Bind(fn)
+	} else {
+		fn()
+	}
 	if err != nil {
 		return nil, invalidView(v, err)
 	}

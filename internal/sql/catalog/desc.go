@@ -14,6 +14,8 @@
 //	0x00 't' <table id>            table
 //	0x01 <table id> <index id> ... rows and index entries
 //	0x02 <table id> <index id>     an index that nothing refers to any more, to be cleared
+//	0x03 <name>                    who holds a named lock
+//	0x04 <node id> <first id>      ids that a node has reserved for temporary tables (K5)
 package catalog
 
 // Format of descriptions and of the keys of rows, written into meta. Readers refuse every other one.
@@ -75,6 +77,18 @@ type Type struct {
 	Values    []string `json:"values,omitempty"` // of ENUM and SET
 	Display   int      `json:"display,omitempty"`
 	SRID      *uint32  `json:"srid,omitempty"`
+	// Declared is what go-mysql-server's types cannot say.
+	Declared Declared `json:"declared,omitzero"`
+}
+
+// Declared are attributes of a number.
+type Declared struct {
+	Unsigned bool `json:"unsigned,omitempty"` // of a decimal or a floating point number; of integers it is in the type's name
+	Zerofill bool `json:"zerofill,omitempty"`
+	// Width is how many digits are shown of an integer under ZEROFILL, and how many FLOAT(M,D) has; 0: not said.
+	Width  int  `json:"width,omitempty"`
+	Fixed  bool `json:"fixed,omitempty"` // a floating point number has Digits behind the point
+	Digits int  `json:"digits,omitempty"`
 }
 
 // Column of a table.
@@ -90,7 +104,9 @@ type Column struct {
 	Virtual       bool   `json:"virtual,omitempty"` // computed when read, never stored
 	Hidden        bool   `json:"hidden,omitempty"`
 	HiddenSystem  bool   `json:"hidden_system,omitempty"` // no statement names it: it holds an expression that an index is on
-	Comment       string `json:"comment,omitempty"`
+	// Invisible: * does not mean it, and neither does an INSERT without a list of columns.
+	Invisible bool   `json:"invisible,omitempty"`
+	Comment   string `json:"comment,omitempty"`
 	// Fill is this column in rows older than it: the value part of a row in which it is the only column.
 	Fill []byte `json:"fill,omitempty"`
 }

@@ -4,16 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/longitude-db/longitude/internal/kv"
 )
 
 // Edit is a set of changes to the catalog, made by one transaction.
 type Edit struct {
-	now     *Snapshot
-	changed map[string][]byte // by key; nil: to be removed
-	garbage map[string]bool
-	bumped  bool
+	now       *Snapshot
+	changed   map[string][]byte // by key; nil: to be removed
+	garbage   map[string]bool
+	bumped    bool
+	discarded []IndexRef // of temporary tables
 }
 
 // NewEdit begins to change a snapshot that the transaction has itself read.
@@ -29,7 +31,8 @@ func (e *Edit) Dirty() bool { return e.bumped }
 
 // fork replaces the present snapshot by a copy that may be changed until it is indexed.
 func (e *Edit) fork() *Snapshot {
-	s := &Snapshot{Meta: e.now.Meta, databases: maps.Clone(e.now.databases), tables: maps.Clone(e.now.tables)}
+	s := &Snapshot{Meta: e.now.Meta, databases: maps.Clone(e.now.databases), tables: maps.Clone(e.now.tables),
+		temporary: e.now.temporary, temporaryName: e.now.temporaryName}
 	if !e.bumped {
 		s.Meta.Version++ // K1
 		e.bumped = true
@@ -74,7 +77,14 @@ func (e *Edit) DropDatabase(id uint64) {
 
 // PutTable adds or replaces a table. It must not be changed afterwards.
 func (e *Edit) PutTable(t *Table) error {
-	if old := e.now.Table(t.Database, t.Name); old != nil && old.ID != t.ID {
+	if t.Temporary() {
+		if old := e.now.Temporary(t.Database, t.Name); old != nil && old.ID != t.ID {
+			return fmt.Errorf("catalog: two temporary tables named %s", t.Name)
+		}
+		e.putTemporary(t)
+		return nil
+	}
+	if old := e.now.Base(t.Database, t.Name); old != nil && old.ID != t.ID {
 		return fmt.Errorf("catalog: two tables named %s", t.Name)
 	}
 	v, err := json.Marshal(t)
@@ -102,8 +112,22 @@ func (e *Edit) DropTable(id uint64) {
 	e.changed[string(tableKey(id))] = nil
 }
 
+// Changed are the tables that the edit has made or changed, in the order of their ids.
+func (e *Edit) Changed() (out []*Table) {
+	for _, id := range slices.Sorted(maps.Keys(e.now.tables)) {
+		if _, ok := e.changed[string(tableKey(id))]; ok {
+			out = append(out, e.now.tables[id])
+		}
+	}
+	return append(out, e.now.Temporaries()...)
+}
+
 // Discard lists an index as garbage: nothing refers to it any more.
 func (e *Edit) Discard(table uint64, index uint32) {
+	if IsTemporary(table) {
+		e.discarded = append(e.discarded, IndexRef{table, index})
+		return
+	}
 	s := e.fork()
 	s.index()
 	e.garbage[string(GarbageKey(table, index))] = true

@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	partCatalog = 0x00
-	partRows    = 0x01
-	partGarbage = 0x02
-	partNamed   = 0x03
+	partCatalog   = 0x00
+	partRows      = 0x01
+	partGarbage   = 0x02
+	partNamed     = 0x03
+	partTemporary = 0x04
 )
 
 func under(part byte, more ...byte) kv.Key {

@@ -19,6 +19,9 @@ type Snapshot struct {
 	byName    map[string]*Database
 	tableName map[uint64]map[string]*Table // by database
 	texts     map[string]parsed            // by key, as they were read
+	// temporary and temporaryName are the temporary tables of the session that sees the catalog so (With).
+	temporary     map[uint64]*Table
+	temporaryName map[uint64]map[string]*Table
 	// Aux is for the layer above to keep what it derives from this version.
 	Aux any
 }
@@ -119,15 +122,23 @@ func (s *Snapshot) Database(name string) *Database { return s.byName[strings.ToL
 // Databases returns all databases.
 func (s *Snapshot) Databases() map[uint64]*Database { return s.databases }
 
-// Table returns the table of that name in any case, or nil.
+// Table returns the table of that name in any case, or nil. A temporary one stands before one of the catalog.
 func (s *Snapshot) Table(database uint64, name string) *Table {
+	if t := s.Temporary(database, name); t != nil {
+		return t
+	}
 	return s.tableName[database][strings.ToLower(name)]
 }
 
 // TableByID returns the table, or nil.
-func (s *Snapshot) TableByID(id uint64) *Table { return s.tables[id] }
+func (s *Snapshot) TableByID(id uint64) *Table {
+	if IsTemporary(id) {
+		return s.temporary[id]
+	}
+	return s.tables[id]
+}
 
-// Tables returns a database's tables by their names in lower case.
+// Tables returns a database's tables by their names in lower case, without temporary ones.
 func (s *Snapshot) Tables(database uint64) map[string]*Table { return s.tableName[database] }
 
 // References returns the foreign keys of all tables that refer to this one, always in the same order: they are checked in it.

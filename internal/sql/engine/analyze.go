@@ -28,19 +28,25 @@ func analyzedName(db, table string) analyzedTable {
 }
 
 // AnalyzeTable implements sql.StatsProvider.
-func (a *analyzed) AnalyzeTable(ctx *sql.Context, table sql.Table, db string) error {
+func (a *analyzed) AnalyzeTable(ctx *sql.Context, of sql.Table, db string) error {
+	if t, ok := sql.GetUnderlyingTable(of).(sql.StatisticsTable); ok {
+		n, _, err := t.RowCount(ctx)
+		if own, is := t.(*table); err != nil || n == 0 || is && own.l.desc.Temporary() {
+			return err // of no rows go-mysql-server can tell nothing (it divides by their number); of temporary ones others shall not know
+		}
+	}
 	own := memory.NewStatsProv()
-	if err := own.AnalyzeTable(ctx, table, db); err != nil {
+	if err := own.AnalyzeTable(ctx, of, db); err != nil {
 		return err
 	}
 	// The name of the table is a prefix of those of others there; in this keeper there are no others.
-	found, err := own.GetTableStats(ctx, "", db, table)
+	found, err := own.GetTableStats(ctx, "", db, of)
 	if err != nil {
 		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.byTable[analyzedName(db, table.Name())] = found
+	a.byTable[analyzedName(db, of.Name())] = found
 	return nil
 }
 

@@ -70,6 +70,9 @@ func width(t sql.Type) (wide bool, least, most, top uint64) {
 	return false, 1, 1, math.MaxUint8
 }
 
+// shard is the node's (D2).
+func (e *Engine) shard() uint64 { return (uint64(e.o.NodeID) + shardCount - 1) % shardCount }
+
 // generator is where a table's values come from, on this node.
 type generator struct {
 	seq    sequence
@@ -88,7 +91,7 @@ func (t *table) generator() (g generator) {
 		g.size.most = max(t.db.e.o.IDBlock, least)
 	}
 	if g.spread = wide && !d.Dense; g.spread {
-		g.shard = (uint64(t.db.e.o.NodeID) + shardCount - 1) % shardCount
+		g.shard = t.db.e.shard()
 		g.top, g.size = shardCount<<shardBits-1, blockSize{t.db.e.o.IDBlock, t.db.e.o.IDBlock}
 	}
 	g.seq = sequence{table: d.ID, start: d.Sequence, shard: g.shard}
@@ -203,7 +206,7 @@ func (s *statement) reserved(ctx context.Context, t *table, g *generator) (uint6
 
 // rowID is the key of a row without one.
 func (b *idBlocks) rowID(ctx context.Context, l *layout) (uint64, error) {
-	shard := (uint64(b.e.o.NodeID) + shardCount - 1) % shardCount
+	shard := b.e.shard()
 	v, err := b.take(ctx, sequence{table: l.desc.ID, start: l.desc.Sequence, shard: shard}, 1, blockSize{b.e.o.IDBlock, b.e.o.IDBlock})
 	return v | shard<<shardBits, err
 }

@@ -63,6 +63,9 @@ func (s *Session) foreignKeysOf(sc *sql.Context, e *Engine, l *layout, own map[u
 		}
 		out.own = append(out.own, k)
 	}
+	if l.desc.Temporary() {
+		return out, nil
+	}
 	for _, f := range now.snap.References(db.Name, l.desc.Name) {
 		k, err := s.foreignKey(now, e, l, &f, f.Database, f.Table, f.ParentColumns, f.Columns)
 		if err != nil {
@@ -100,7 +103,7 @@ func (s *schema) virtualBelow(t *catalog.Table, seen map[uint64]bool) (bool, err
 		if db == nil || !changesChildren(f.OnDelete) && !changesChildren(f.OnUpdate) {
 			continue
 		}
-		child := s.snap.Table(db.ID, f.Table)
+		child := s.snap.Base(db.ID, f.Table)
 		if child == nil {
 			continue
 		}
@@ -126,7 +129,7 @@ func leadsTo(snap *catalog.Snapshot, t *catalog.Table, own, seen map[uint64]bool
 	seen[t.ID] = true
 	for _, f := range snap.References(snap.Databases()[t.Database].Name, t.Name) {
 		if db := snap.Database(f.Database); db != nil && (changesChildren(f.OnDelete) || changesChildren(f.OnUpdate)) {
-			if child := snap.Table(db.ID, f.Table); child != nil && leadsTo(snap, child, own, seen) {
+			if child := snap.Base(db.ID, f.Table); child != nil && leadsTo(snap, child, own, seen) {
 				return true
 			}
 		}
@@ -154,7 +157,7 @@ func (s *Session) foreignKey(now *schema, e *Engine, l *layout, f *catalog.Forei
 		s.stmt.uses.missing(0, in)
 		return k, nil
 	}
-	d := now.snap.Table(db.ID, name)
+	d := now.snap.Base(db.ID, name)
 	if d == nil {
 		s.stmt.uses.missing(db.ID, name)
 		return k, nil

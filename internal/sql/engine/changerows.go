@@ -490,7 +490,7 @@ func (w *changer) target(t *changedTable, at int) *expr.Target {
 	if to == nil {
 		c := t.l.schema.Schema[at]
 		typ, _ := targetType(c.Type)
-		to = &expr.Target{Type: typ, Name: c.Name}
+		to = &expr.Target{Type: declaredType(typ, t.l.desc.Columns[at].Type.Declared), Name: c.Name}
 		t.types[at] = to
 	}
 	to.Row = w.row

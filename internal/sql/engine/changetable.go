@@ -49,7 +49,7 @@ func (h *queryHost) Rules(t rel.Table) (*bind.TableRules, error) {
 	if err != nil {
 		return nil, err
 	}
-	if triggersOf(s.snap.Databases()[q.t.l.desc.Database], q.t.l.desc.Name) {
+	if !q.t.l.desc.Temporary() && triggersOf(s.snap.Databases()[q.t.l.desc.Database], q.t.l.desc.Name) {
 		triggered := *r
 		triggered.Triggered = true
 		r = &triggered

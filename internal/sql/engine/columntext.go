@@ -147,14 +147,17 @@ func extraText(c *catalog.Column) string {
 	case c.AutoIncrement:
 		out = append(out, "auto_increment")
 	case c.Generated != "" && c.Virtual:
-		return "VIRTUAL GENERATED"
+		out = append(out, "VIRTUAL GENERATED")
 	case c.Generated != "":
-		return "STORED GENERATED"
+		out = append(out, "STORED GENERATED")
 	case strings.HasPrefix(c.Default, "(") || isNow(c.Default):
 		out = append(out, "DEFAULT_GENERATED")
 	}
 	if c.OnUpdate != "" {
 		out = append(out, "on update "+mysqlNow(c.OnUpdate))
+	}
+	if c.Invisible {
+		out = append(out, "INVISIBLE")
 	}
 	return strings.Join(out, " ")
 }

@@ -30,6 +30,9 @@ func (x *execution) learn(sc *sql.Context) {
 	if x.unknown == nil || x.more {
 		return
 	}
+	if x.s.stmt.uses.temporary {
+		return // M4
+	}
 	k := x.unknown
 	version := x.h.e.schemas.newest() // of a statement that has not looked: it need not be looked at again before the next
 	if x.pinned != nil {
@@ -126,7 +129,7 @@ func (c *compiler) named(name sqlparser.TableName, database string) bool {
 		return false
 	}
 	for i := range t.Columns {
-		if col := &t.Columns[i]; col.Generated != "" || col.Virtual || col.Hidden || col.HiddenSystem {
+		if col := &t.Columns[i]; col.Generated != "" || col.Virtual || col.Hidden || col.HiddenSystem || col.Invisible || col.Type.Declared != (catalog.Declared{}) {
 			return false
 		}
 	}

@@ -129,7 +129,7 @@ func (s *Session) planOf(ctx context.Context, query string) *compiled {
 	if t := s.transaction(); t != nil && t.edit != nil {
 		return nil
 	}
-	if sch, err := s.schema(sc); err != nil || !en.plan.fits(sch) {
+	if sch, err := s.shared(sc); err != nil || !en.plan.fits(sch) || s.temporary.hides(en.plan.uses, sch) {
 		return nil
 	}
 	return en.plan
@@ -193,11 +193,11 @@ func (x *execution) pin(sc *sql.Context, p *compiled) error {
 	if t.edit != nil || p.kind == writing && t.readOnly {
 		return errOrdinary
 	}
-	sch, err := x.s.schema(sc)
+	sch, err := x.s.shared(sc)
 	if err != nil {
 		return err
 	}
-	if !p.fits(sch) {
+	if !p.fits(sch) || x.s.temporary.hides(p.uses, sch) {
 		return errOrdinary
 	}
 	t.usePlan(p)
@@ -269,6 +269,9 @@ type rollbackForm struct{}
 
 func (rollbackForm) perform(x *execution, sc *sql.Context, _ []literal) error {
 	if t := x.s.transaction(); t != nil {
+		if t.gaveTemporary || t.tookTemporary {
+			return errOrdinary // there is a warning
+		}
 		if err := x.s.Rollback(sc, t); err != nil {
 			return err
 		}

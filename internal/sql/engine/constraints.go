@@ -85,6 +85,9 @@ func (t *table) GetReferencedForeignKeys(ctx *sql.Context) (out []sql.ForeignKey
 	if err != nil {
 		return nil, err
 	}
+	if t.l.desc.Temporary() {
+		return nil, nil
+	}
 	for _, f := range s.snap.References(t.db.name, t.Name()) {
 		out = append(out, constraintOf(f))
 	}
@@ -93,6 +96,9 @@ func (t *table) GetReferencedForeignKeys(ctx *sql.Context) (out []sql.ForeignKey
 
 // AddForeignKey implements sql.ForeignKeyTable.
 func (t *table) AddForeignKey(ctx *sql.Context, fk sql.ForeignKeyConstraint) error {
+	if t.l.desc.Temporary() {
+		return errTemporaryForeignKey
+	}
 	x, err := ddl(ctx)
 	if err != nil {
 		return err

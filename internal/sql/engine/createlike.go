@@ -16,10 +16,10 @@ import (
 // CREATE TABLE ... LIKE copies the catalog's description: columns, indexes, CHECKs under names of their own, but no foreign keys.
 // (go-mysql-server's own, sql/planbuilder/ddl.go, loses the lengths of prefixes, and all indexes of a table with virtual columns.)
 
-// createsLike is the statement, if it is one and makes a table that stays.
+// createsLike is the statement, if it is one.
 func createsLike(stmt sqlparser.Statement) (*sqlparser.DDL, bool) {
 	s, ok := stmt.(*sqlparser.DDL)
-	return s, ok && s.Action == sqlparser.CreateStr && s.OptLike != nil && len(s.OptLike.LikeTables) == 1 && !s.Temporary
+	return s, ok && s.Action == sqlparser.CreateStr && s.OptLike != nil && len(s.OptLike.LikeTables) == 1
 }
 
 // createLike executes it.
@@ -48,14 +48,14 @@ func (x *execution) createLike(ctx *sql.Context, s *sqlparser.DDL) error {
 	if err != nil {
 		return err
 	}
-	of := t.edit.Snapshot().Table(from.ID, like.Name.String())
+	of := t.edit.Snapshot().With(x.s.temporary.tables).Table(from.ID, like.Name.String())
 	if of == nil {
 		if slices.ContainsFunc(from.Views, func(v catalog.View) bool { return v.Name == like.Name.String() }) {
 			return mysql.NewSQLError(1347, "HY000", "'%s.%s' is not BASE TABLE", from.Name, like.Name.String())
 		}
 		return mysql.NewSQLError(1146, "42S02", "Table '%s.%s' doesn't exist", from.Name, like.Name.String())
 	}
-	if t.edit.Snapshot().Table(to.ID, name) != nil {
+	if t.existing(to.ID, name) != nil {
 		if !s.IfNotExists {
 			return mysql.NewSQLError(1050, "42S01", "Table '%s' already exists", name)
 		}
@@ -63,7 +63,10 @@ func (x *execution) createLike(ctx *sql.Context, s *sqlparser.DDL) error {
 		return nil
 	}
 	d := catalog.Clone(of)
-	d.ID, d.Database, d.Name, d.Dense = t.edit.NewID(), to.ID, name, t.denseIDs(ctx)
+	d.Database, d.Name, d.Dense = to.ID, name, t.denseIDs(ctx)
+	if d.ID, err = t.newTableID(ctx); err != nil {
+		return err
+	}
 	d.ForeignKeys, d.Sequence, d.SequenceStart = nil, 0, 0
 	for i := range d.Checks {
 		d.Checks[i].Name = fmt.Sprintf("%s_chk_%d", name, i+1)
@@ -77,15 +80,10 @@ func (x *execution) createLike(ctx *sql.Context, s *sqlparser.DDL) error {
 
 // attemptLike is an attempt to execute it.
 func (x *execution) attemptLike(ctx *sql.Context, s *sqlparser.DDL) error {
+	x.s.ClearWarnings()
 	if err := x.createLike(ctx, s); err != nil {
 		return err
 	}
 	x.out.ok(types.OkResult{})
-	if t := x.s.transaction(); t != nil {
-		if err := x.s.CommitTransaction(ctx, t); err != nil {
-			return err
-		}
-		x.s.SetTransaction(nil)
-	}
-	return x.statementOver()
+	return x.commitOwn(ctx)
 }

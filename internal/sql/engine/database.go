@@ -7,6 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
@@ -119,11 +120,20 @@ func (d *database) CreateIndexedTable(ctx *sql.Context, name string, schema sql.
 	if err != nil {
 		return err
 	}
-	if t.edit.Snapshot().Table(d.id, name) != nil {
+	if t.existing(d.id, name) != nil {
+		if s, err := sessionOf(ctx); err == nil && s.stmt.by != nil {
+			if c, ok := s.stmt.by.ast.(*sqlparser.DDL); ok && c.IfNotExists {
+				ctx.Session.Warn(&sql.Warning{Level: "Note", Code: 1050, Message: fmt.Sprintf("Table '%s' already exists", name)})
+			}
+		}
 		return sql.ErrTableAlreadyExists.New(name)
 	}
-	desc := &catalog.Table{ID: t.edit.NewID(), Database: d.id, Name: name, Collation: collation.Name(), Comment: comment,
-		Dense: t.denseIDs(ctx), NextColumnID: 1, NextIndexID: 2, Primary: catalog.Index{ID: 1, Name: "PRIMARY", Unique: true}}
+	id, err := t.newTableID(ctx)
+	if err != nil {
+		return err
+	}
+	desc := &catalog.Table{ID: id, Database: d.id, Name: name, Collation: collation.Name(), Comment: comment,
+		Dense: t.temporary || t.denseIDs(ctx), NextColumnID: 1, NextIndexID: 2, Primary: catalog.Index{ID: 1, Name: "PRIMARY", Unique: true}}
 	for _, c := range schema.Schema {
 		col, err := d.describeColumn(ctx, desc, c, desc.NextColumnID)
 		if err != nil {
@@ -186,7 +196,7 @@ func (d *database) RenameTable(ctx *sql.Context, from, to string) error {
 	if old == nil {
 		return sql.ErrTableNotFound.New(from)
 	}
-	if other := t.edit.Snapshot().Table(d.id, to); other != nil && other.ID != old.ID {
+	if other := t.existing(d.id, to); other != nil && other.ID != old.ID {
 		return sql.ErrTableAlreadyExists.New(to)
 	}
 	desc := catalog.Clone(old)
@@ -199,6 +209,9 @@ func (d *database) RenameTable(ctx *sql.Context, from, to string) error {
 	}
 	if err := t.edit.PutTable(desc); err != nil {
 		return err
+	}
+	if desc.Temporary() {
+		return nil
 	}
 	return d.moveTriggers(ctx, from, to)
 }
@@ -232,6 +245,14 @@ func (d *database) describeColumn(ctx *sql.Context, t *catalog.Table, c *sql.Col
 		return out, err
 	}
 	was := t.ColumnByID(id)
+	if out.Invisible = was != nil && was.Invisible; was == nil || definesColumn(ctx, c.Name) {
+		out.Invisible = notesOf(ctx).invisible[strings.ToLower(c.Name)]
+	}
+	if definesColumn(ctx, c.Name) {
+		out.Type.Declared = notesOf(ctx).declared[strings.ToLower(c.Name)]
+	} else if was != nil && was.Type.Name == out.Type.Name {
+		out.Type.Declared = was.Type.Declared
+	}
 	if c.HiddenSystem && was != nil {
 		out.Type, out.Nullable, out.Generated = was.Type, was.Nullable, was.Generated
 		return out, nil
@@ -256,6 +277,11 @@ func (d *database) describeColumn(ctx *sql.Context, t *catalog.Table, c *sql.Col
 		out.Default = was.Default
 	}
 	return out, nil
+}
+
+// definesColumn reports whether the statement says what a column is.
+func definesColumn(ctx *sql.Context, name string) bool {
+	return notesOf(ctx).defined[strings.ToLower(name)]
 }
 
 // describePlain is describeColumn as far as go-mysql-server says it.

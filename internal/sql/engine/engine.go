@@ -99,6 +99,7 @@ type Engine struct {
 	provider   *provider
 	schemas    *schemas
 	ids        *idBlocks
+	temporary  *temporaryIDs
 	stats      *tableStats
 	garbage    *collector
 	statements *statements
@@ -151,6 +152,7 @@ func New(o Options) *Engine {
 	once.Do(setupProcess)
 	e.schemas = newSchemas(e, o.CatalogLead)
 	e.ids = newIDBlocks(e)
+	e.temporary = newTemporaryIDs(e)
 	e.stats = newTableStats()
 	e.garbage = newCollector(e)
 	e.statements = newStatements()

@@ -221,7 +221,7 @@ func inContext(stmt sqlparser.Statement, err *mysql.SQLError) *mysql.SQLError {
 	switch s := stmt.(type) {
 	case *sqlparser.DDL:
 		if drops(s) {
-			return mysql.NewSQLError(1051, "42S02", "Unknown table: %s", err.Message)
+			return mysql.NewSQLError(1051, "42S02", "Unknown table '%s'", quoted(err.Message, "'", "'"))
 		}
 	case *sqlparser.Set:
 		if err.Num == 1054 {
@@ -232,13 +232,16 @@ func inContext(stmt sqlparser.Statement, err *mysql.SQLError) *mysql.SQLError {
 			if one.ColumnAction == sqlparser.AddStr && err.Num == 1052 {
 				return mysql.NewSQLError(1060, "42S21", "Duplicate column name: %s", err.Message)
 			}
-			if drops(one) {
-				return mysql.NewSQLError(1091, "42000", "Can't DROP; check that column/key exists: %s", err.Message)
+			if drops(one) && strings.EqualFold(quoted(err.Message, "column \"", "\""), one.Column.String()) {
+				return mysql.NewSQLError(1091, "42000", "Can't DROP '%s'; check that column/key exists", one.Column.String())
+			}
+			if err.Num == 1048 { // a column is made NOT NULL
+				return mysql.NewSQLError(1138, "22004", "Invalid use of NULL value")
 			}
 		}
 	case *sqlparser.DBDDL:
 		if s.Action == sqlparser.DropStr && err.Num == 1049 {
-			return mysql.NewSQLError(1008, "HY000", "Can't drop database; database doesn't exist: %s", err.Message)
+			return mysql.NewSQLError(1008, "HY000", "Can't drop database '%s'; database doesn't exist", quoted(err.Message, "'", "'"))
 		}
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/kv"
 	"github.com/longitude-db/longitude/internal/sql/collation"
@@ -97,6 +98,9 @@ func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError
 	}
 	for _, c := range codes {
 		if c.kind.Is(err) {
+			if sql.ErrTableNotFound.Is(err) {
+				return mysql.NewSQLError(c.code, c.state, "%s", missingTableText(ctx, err))
+			}
 			return mysql.NewSQLError(c.code, c.state, "%s", text(err, t))
 		}
 	}
@@ -142,10 +146,39 @@ func text(err error, t *tx) string {
 		return fmt.Sprintf("Cannot execute statement in a READ ONLY transaction: it reads the past; to write, set %s and %s to ''", asOfVariable, stalenessVariable)
 	case sql.ErrReadOnlyTransaction.Is(err):
 		return "Cannot execute statement in a READ ONLY transaction."
+	case sql.ErrCantDropFieldOrKey.Is(err):
+		return fmt.Sprintf("Can't DROP '%s'; check that column/key exists", quoted(s, "drop '", "'"))
+	case sql.ErrForeignKeyNotFound.Is(err):
+		return fmt.Sprintf("Can't DROP '%s'; check that column/key exists", quoted(s, "`", "`"))
+	case sql.ErrInvalidAutoIncCols.Is(err):
+		return "Incorrect table definition; there can be only one auto column and it must be defined as a key"
+	case sql.ErrTableAlreadyExists.Is(err):
+		return fmt.Sprintf("Table '%s' already exists", quoted(s, "table with name ", " already exists"))
+	case sql.ErrDatabaseNotFound.Is(err):
+		return fmt.Sprintf("Unknown database '%s'", quoted(s, "database not found: ", ","))
 	case sql.ErrColumnExists.Is(err):
 		return fmt.Sprintf("Duplicate column name '%s'", quoted(s, "\"", "\""))
 	}
 	return s
+}
+
+// missingTableText names a table that there is not, with the database in which the statement looks for it.
+func missingTableText(ctx context.Context, err error) string {
+	name := quoted(err.Error(), "table not found: ", ",")
+	sc, ok := ctx.(*sql.Context)
+	if !ok || name == "" {
+		return err.Error()
+	}
+	database := sc.GetCurrentDatabase()
+	if s, err := sessionOf(sc); err == nil && s.stmt.by != nil && s.stmt.by.ast != nil {
+		_ = sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+			if t, ok := n.(sqlparser.TableName); ok && !t.DbQualifier.IsEmpty() && strings.EqualFold(t.Name.String(), name) {
+				database = t.DbQualifier.String()
+			}
+			return true, nil
+		}, s.stmt.by.ast)
+	}
+	return fmt.Sprintf("Table '%s.%s' doesn't exist", database, name)
 }
 
 // quoted is what stands between two marks.

@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/sql/rel"
 	"github.com/longitude-db/longitude/internal/txn"
 )
@@ -55,6 +56,8 @@ type execution struct {
 	described *rel.Query                   // how the result was described, if not by schema
 	own       *ownStatement                // that the parser does not know; nil: it is none
 	behind    bool                         // the statement is that of an EXECUTE, behind which the text goes on
+	temporary bool                         // it changes temporary tables, and no others
+	dropsToo  []*catalog.Table             // temporary tables that a DROP TABLE drops with others
 	// foreignKeys are those of the tables that the statement changes, by table.
 	foreignKeys map[uint64]*foreignKeys
 }
@@ -89,6 +92,14 @@ func (x *execution) runStatement(sc *sql.Context, r request) (remainder string, 
 		return remainder, x.answerOwn(sc, r, remainder)
 	}
 	x.kind, x.more, x.query, x.ast = kindOfStatement(stmt), x.behind || remainder != "", r.query, stmt
+	if d := dropsTables(stmt); d != nil {
+		if done, err := x.dropTables(sc, d, remainder); done {
+			return remainder, err
+		}
+	}
+	if x.temporary, err = x.meansTemporary(sc, stmt); err != nil {
+		return remainder, x.h.e.clientError(sc, err, nil)
+	}
 	if done, err := x.shortcut(stmt); done {
 		return remainder, err
 	}
@@ -130,10 +141,11 @@ func (x *execution) runStatement(sc *sql.Context, r request) (remainder string, 
 	}
 	if err != nil {
 		if own, ok := err.(*mysql.SQLError); ok {
-			err = inContext(stmt, own)
+			err = x.incompatibleKey(stmt, inContext(stmt, own))
 		}
 		return remainder, err
 	}
+	x.s.dropTemporary(x.dropsToo)
 	x.learn(sc)
 	x.setStatus(sc)
 	if e, ok := stmt.(*sqlparser.Explain); ok && e.Analyze {
@@ -241,7 +253,7 @@ func (x *execution) autocommit(sc *sql.Context) bool {
 
 // beforeChange prepares a change of the catalog: it is a transaction of its own.
 func (x *execution) beforeChange(sc *sql.Context) error {
-	if t := x.s.transaction(); t != nil && t.readOnly {
+	if t := x.s.transaction(); t != nil && t.readOnly && !x.temporary {
 		return x.h.e.clientError(sc, sql.ErrReadOnlyTransaction.New(), t)
 	}
 	return x.implicitCommit(sc)
@@ -280,9 +292,11 @@ func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
 	}
 	switch {
 	case t.retry != nil, x.kind == changingCatalog, x.autocommit(sc), t.kv != nil && t.kv.Finished():
+		t.forgetEdit()
 		t.rollback(sc)
 		x.s.endTransaction()
 	default:
+		t.forgetEdit()
 		t.rollbackStatement()
 		t.statements++
 	}
@@ -316,6 +330,7 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	x.s.stmt = &statement{query: x.query, lockUntil: x.lockUntil, kind: x.kind, asOf: x.asOf, once: ofNext(stmt), begin: beginMode(stmt), deferred: !reacts(stmt), drops: dropsIndexes(stmt), explains: explains(stmt)}
 	x.s.stmt.flags, x.s.stmt.unnamed = &sql.QueryFlags{}, unnamedIndexes(stmt)
 	x.s.stmt.by = x
+	x.s.stmt.temporary = x.temporary
 	if x.own != nil {
 		x.s.stmt.trigger = x.own.trigger
 	}
@@ -331,9 +346,18 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	if before != nil {
 		before.startStatement(x.lockUntil)
 	}
-	if x.kind == changingCatalog {
+	if plainly(stmt) || x.kind == changingCatalog && !x.temporary && !createsOfQuery(stmt) {
+		x.s.temporary.plain++ // M1
+		defer func() { x.s.temporary.plain-- }()
+	}
+	if x.kind == changingCatalog && !x.temporary {
 		if err := x.lockCatalog(sc); err != nil {
 			return err
+		}
+	}
+	if x.kind == changingCatalog || x.temporary {
+		if d, ok := stmt.(*sqlparser.DDL); ok && x.temporary && d.Action == sqlparser.TruncateStr {
+			return x.attemptTruncate(sc, d)
 		}
 		if s, is := createsLike(stmt); is {
 			return x.attemptLike(sc, s)
@@ -341,6 +365,18 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		noted, err := x.noteTables(sc, stmt)
 		if err != nil {
 			return err
+		}
+		if d := createsTemporary(noted); d != nil {
+			noted = asPermanent(d)
+		}
+		if a, ok := noted.(*sqlparser.AlterTable); ok && x.s.stmt.tables != nil {
+			if len(a.Statements) == 0 {
+				x.out.ok(types.OkResult{})
+				return x.commitOwn(sc)
+			}
+			if x.s.stmt.tables.inSteps(a) {
+				return x.attemptSteps(sc, "/* step */ "+query, a)
+			}
 		}
 		if noted != stmt {
 			stmt, query = noted, "/* columns */ "+query // its own key: the statement that was prepared is another
@@ -369,6 +405,9 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 	} else if err != nil {
 		x.out.rows = append(x.out.rows, []sqltypes.Value{sqltypes.MakeTrusted(x.out.fields[0].Type, []byte("1"))})
 	}
+	if n := x.s.stmt.tables; n != nil {
+		n.warnOfTypes(x.s)
+	}
 	return x.statementOver()
 }
 
@@ -388,6 +427,7 @@ func (x *execution) statementOver() error {
 		if t.retry != nil { // lost, and nobody on the way said so
 			return t.retry
 		}
+		x.s.adopt(t)
 		if t.kv != nil {
 			if err := t.note(t.kv.Release(x.ctx)); err != nil {
 				return err

@@ -138,6 +138,9 @@ func (h *handler) describe(sc *sql.Context, s *Session, query string) ([]*queryp
 	if fields, ok, err := h.prepareQuery(sc, s, query); ok {
 		return fields, err
 	}
+	if ok, err := h.prepareChange(sc, s, query); ok {
+		return nil, err
+	}
 	if own := ownAlone(query); own != nil {
 		if own.answer != nil {
 			return nil, nil // its columns are told with its rows
@@ -254,6 +257,7 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 func (h *handler) over(x *execution, began time.Time, remainder string, err error) (string, error) {
 	x.out.packets.free()
 	x.unwatch()
+	x.s.clearTemporary()
 	if err != nil {
 		x.s.setStatus(h.e.context(x.ctx, x.s), x.c) // an error packet does not say it: the next packet does
 	}

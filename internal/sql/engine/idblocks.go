@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/longitude-db/longitude/internal/keys"
 	"github.com/longitude-db/longitude/internal/kv"
+	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 	"github.com/longitude-db/longitude/internal/txn"
 )
@@ -60,9 +62,22 @@ func (b *idBlocks) block(s sequence) *block {
 	x := b.blocks[s]
 	if x == nil {
 		x = &block{}
+		if catalog.IsTemporary(s.table) { // one session has it: there is no counter to be asked
+			x.next, x.end, x.above = 1, math.MaxUint64, math.MaxUint64
+		}
 		b.blocks[s] = x
 	}
 	return x
+}
+
+// forget lets go of the reservations for a temporary table that is gone.
+func (b *idBlocks) forget(d *catalog.Table) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for start := range d.Sequence + 1 {
+		delete(b.blocks, sequence{table: d.ID, start: start})
+		delete(b.blocks, sequence{table: d.ID, start: start, shard: b.e.shard()})
+	}
 }
 
 // next is how large the next block is.

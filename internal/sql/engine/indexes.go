@@ -29,6 +29,9 @@ func (t *table) CreateIndex(ctx *sql.Context, def sql.IndexDef) error {
 		}
 	}
 	fresh := t.isFresh(x)
+	if t.l.desc.Temporary() && !fresh {
+		return t.createTemporaryIndex(ctx, def)
+	}
 	virtual, err := t.indexesVirtual(def)
 	if err != nil {
 		return err
@@ -71,7 +74,22 @@ func (t *table) indexesVirtual(def sql.IndexDef) (bool, error) {
 }
 
 func (t *table) addIndex(ctx *sql.Context, def sql.IndexDef, state catalog.IndexState) error {
-	return t.alter(ctx, func(d *catalog.Table) error {
+	return t.alter(ctx, t.withIndex(ctx, def, state))
+}
+
+// createTemporaryIndex writes all rows of a temporary table again, with the index: nobody else writes to it.
+func (t *table) createTemporaryIndex(ctx *sql.Context, def sql.IndexDef) error {
+	t.noRows = true
+	old := &table{db: t.db, l: t.l, schema: copySchema(t.l.schema.Schema)}
+	if err := old.rewrite(ctx, t.withIndex(ctx, def, catalog.Public)); err != nil {
+		return err
+	}
+	return t.reload(ctx)
+}
+
+// withIndex adds an index to a descriptor.
+func (t *table) withIndex(ctx *sql.Context, def sql.IndexDef, state catalog.IndexState) func(*catalog.Table) error {
+	return func(d *catalog.Table) error {
 		at := slices.IndexFunc(d.Indexes, func(o catalog.Index) bool { return strings.EqualFold(o.Name, def.Name) })
 		unfinished := at >= 0 && d.Indexes[at].State == catalog.WriteOnly
 		if at >= 0 && !unfinished || strings.EqualFold(def.Name, "PRIMARY") {
@@ -104,7 +122,7 @@ func (t *table) addIndex(ctx *sql.Context, def sql.IndexDef, state catalog.Index
 		warnOfTwin(ctx, t, d, &n)
 		d.Indexes = append(d.Indexes, n)
 		return nil
-	})
+	}
 }
 
 // warnOfTwin warns of an index on the same columns as another one. (go-mysql-server's own warning is of any two indexes with the same

@@ -135,7 +135,7 @@ func correctColumns(ctx *sql.Context, it sql.RowIter, all sql.Schema) (sql.RowIt
 		if row[isDefault], err = defaultText(ctx, d, c); err != nil {
 			return err
 		}
-		row[isColumnType], row[isExtra] = plainTypeText(c.Type), c.Extra
+		row[isColumnType], row[isExtra] = declaredText(plainTypeText(c.Type), d), c.Extra
 		if d != nil && d.Generated != "" {
 			row[isGenerationExpression] = schemaText(d.Generated)
 		}
@@ -152,7 +152,7 @@ func snapshotOf(ctx *sql.Context) (*catalog.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.schema(ctx)
+	c, err := s.shared(ctx)
 	if err != nil {
 		return nil, err
 	}

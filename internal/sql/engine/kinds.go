@@ -33,7 +33,7 @@ func kindOfStatement(s sqlparser.Statement) statementKind {
 	case *sqlparser.Insert, *sqlparser.Update, *sqlparser.Delete, *sqlparser.Load, *sqlparser.Call, *sqlparser.BeginEndBlock:
 		return writing
 	case *sqlparser.DDL:
-		if s.TableSpec != nil && s.Temporary {
+		if createsTemporary(s) != nil {
 			return writing
 		}
 		return changingCatalog

@@ -45,6 +45,11 @@ func (d *database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 	if err != nil {
 		return sql.ViewDefinition{}, false, err
 	}
+	if s, err := sessionOf(ctx); err == nil && s.temporary.plain == 0 {
+		if t, err := s.temporaryNamed(ctx, d.name, name); err != nil || t != nil {
+			return sql.ViewDefinition{}, false, err // the table stands in front of the view
+		}
+	}
 	for _, v := range desc.Views {
 		if strings.EqualFold(v.Name, name) {
 			if listsSchema(v.Text) {
@@ -100,7 +105,7 @@ func (d *database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 				return err
 			}
 			if m := triggerTable.FindStringSubmatch(def.CreateStatement); m != nil {
-				if t := now.snap.Table(d.id, strings.Trim(m[3], "`")); t != nil {
+				if t := now.snap.Base(d.id, strings.Trim(m[3], "`")); t != nil {
 					if err := checkTriggerColumns(def.CreateStatement, t); err != nil {
 						return err
 					}

@@ -128,7 +128,7 @@ var ownVerbs = map[string]func(ownText) *ownStatement{
 		return &ownStatement{answer: (*execution).unlockTables}
 	},
 	"show": func(t ownText) *ownStatement {
-		if own := cmp.Or(showCreateRoutine(t), showCreateTrigger(t)); own != nil {
+		if own := cmp.Or(showCreateRoutine(t), showCreateTrigger(t), showCreateViewOf(t)); own != nil {
 			return own
 		}
 		switch {

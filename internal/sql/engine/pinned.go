@@ -11,15 +11,35 @@ import (
 	"github.com/longitude-db/longitude/internal/txn"
 )
 
-// schema is the catalog that the session's transaction sees: the one that holds over its window, pinned at the first
-// look (S4); or, in a transaction that changes the catalog, what it has made of it.
+// schema is the catalog as the session's statement sees it: shared, with the session's temporary tables in front (M1). A statement that
+// changes tables sees what it has made of them; one that changes those of the catalog sees no others.
 func (s *Session) schema(ctx *sql.Context) (*schema, error) {
+	base, err := s.shared(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := s.transaction()
+	switch {
+	case t == nil || t.edit == nil || s.temporary.plain > 0:
+		return s.temporary.inFront(base), nil
+	case t.temporary:
+		if t.edited == nil || t.edited.snap != t.edit.Snapshot() {
+			t.edited = base.with(t.edit.Snapshot())
+		}
+		return t.edited, nil
+	}
+	return base, nil
+}
+
+// shared is the catalog that the session's transaction sees, without temporary tables: the one that holds over its window, pinned at the
+// first look (S4); or, in a transaction that changes the catalog, what it has made of it.
+func (s *Session) shared(ctx *sql.Context) (*schema, error) {
 	t, ok := s.GetTransaction().(*tx)
 	if !ok || t == nil {
 		en, err := s.e.schemas.latest(ctx)
 		return en.schema, err
 	}
-	if t.edit != nil {
+	if t.changesCatalog() {
 		if t.schema == nil || t.schema.snap != t.edit.Snapshot() {
 			t.schema = newSchema(t.edit.Snapshot())
 		}
@@ -60,11 +80,20 @@ func (s *Session) release(ctx context.Context) error {
 // ddl returns the session's transaction for changing the catalog. It has read the catalog itself, so that a change by
 // somebody else in between is a conflict.
 func ddl(ctx *sql.Context) (*tx, error) {
-	_, t, err := txOf(ctx)
+	s, t, err := txOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if t.edit != nil {
+		return t, nil
+	}
+	if s.stmt.temporary {
+		base, err := s.shared(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t.edit, t.temporary = catalog.NewEdit(base.snap.With(s.temporary.tables)), true
+		t.base = t.edit.Snapshot()
 		return t, nil
 	}
 	if t.readOnly {

@@ -397,8 +397,22 @@ func (p *invocation) changeWithin(text string) (err error) {
 	if stmt, err = p.literalize(stmt); err != nil {
 		return err
 	}
+	if d := dropsTables(stmt); d != nil && d.Temporary {
+		dropped, err := s.splitDrop(p.sc, d)
+		if err == nil {
+			s.dropTemporary(dropped.temporary)
+		}
+		return err
+	}
+	temporary := createsTemporary(stmt)
+	if temporary != nil {
+		if err := refuseTemporary(temporary); err != nil {
+			return err
+		}
+		stmt = asPermanent(temporary)
+	}
 	p.x.h.e.reshape(p.sc, stmt)
-	if kindOfStatement(stmt) != writing && kindOfStatement(stmt) != other {
+	if temporary == nil && kindOfStatement(stmt) != writing && kindOfStatement(stmt) != other {
 		return errNotInPrograms(text)
 	}
 	if err := p.changesItsOwn(stmt); err != nil {
@@ -413,6 +427,7 @@ func (p *invocation) changeWithin(text string) (err error) {
 	outer.ahead = nil
 	s.stmt = &statement{kind: writing, query: text, lockUntil: outer.lockUntil, asOf: outer.asOf, deferred: false, flags: &sql.QueryFlags{}, scanLocks: outer.scanLocks,
 		by: &execution{h: p.x.h, ctx: p.x.ctx, s: s, c: p.x.c, program: p, out: p.x.out, query: text, ast: stmt}}
+	s.stmt.temporary = temporary != nil
 	s.stmt.ids.inserts(stmt)
 	s.stmt.locks = s.stmt.by.lockPlan(p.sc, stmt, nil)
 	ignored := s.GetIgnoreAutoCommit()
@@ -427,7 +442,9 @@ func (p *invocation) changeWithin(text string) (err error) {
 			if rerr := t.rollbackTo(before); rerr != nil {
 				err = rerr
 			}
+			t.forgetEdit()
 		}
+		s.adopt(t)
 		_ = t.releaseSavepoint(before)
 		s.SetIgnoreAutoCommit(ignored)
 		outer.uses.add(&s.stmt.uses)

@@ -46,7 +46,7 @@ func (x *execution) attemptChange(r request, stmt sqlparser.Statement, locks loc
 		return err
 	}
 	s.latest = t
-	if t.readOnly && x.explains == noExplain {
+	if t.readOnly && x.explains == noExplain && len(s.temporary.tables) == 0 {
 		return sql.ErrReadOnlyTransaction.New()
 	}
 	c, warned, err := x.planChange(sc, stmt, &queryHost{ctx: sc, s: s, parameters: r.bindings, program: x.program})
@@ -135,6 +135,13 @@ func (x *execution) ownChange(sc *sql.Context, c *rel.Change) error {
 		targets = []*rel.Target{c.Insert.Into}
 	}
 	own := map[uint64]bool{}
+	if r := x.s.transaction(); r != nil && r.readOnly && x.explains == noExplain {
+		for _, t := range targets {
+			if q, ok := t.Table.(*queryTable); !ok || !q.t.l.desc.Temporary() {
+				return sql.ErrReadOnlyTransaction.New()
+			}
+		}
+	}
 	for _, t := range targets {
 		if q, ok := t.Table.(*queryTable); ok {
 			own[q.t.l.desc.ID] = true

@@ -28,8 +28,11 @@ type queryHost struct {
 	keeps bool
 	// assigning are the user variables that the statement assigns to somewhere, in lower case.
 	assigning map[string]bool
-	// tables are the tables of the catalog that were found, by id.
+	// tables are the tables that were found, by id.
 	tables []uint64
+	// temporary are those of them that are temporary. ofView: what is bound is the query of a view, which knows none.
+	temporary map[uint64]bool
+	ofView    bool
 }
 
 var _ bind.Host = (*queryHost)(nil)
@@ -58,6 +61,12 @@ func (h *queryHost) Relation(database, name string) (bind.Relation, error) {
 			return none, mysql.NewSQLError(1046, "3D000", "No database selected")
 		}
 	}
+	if q, err := h.temporaryRelation(database, name); err != nil || q != nil {
+		if err != nil {
+			return none, err
+		}
+		return bind.Relation{Table: q, Generated: q.q.indexed}, nil
+	}
 	db, err := h.s.e.gms.Analyzer.Catalog.Database(h.ctx, database)
 	if sql.ErrDatabaseNotFound.Is(err) {
 		return none, mysql.NewSQLError(1049, "42000", "Unknown database '%s'", database)
@@ -75,7 +84,13 @@ func (h *queryHost) Relation(database, name string) (bind.Relation, error) {
 			return bind.Relation{View: v}, err
 		}
 	}
-	t, ok, err := db.GetTableInsensitive(h.ctx, name)
+	var t sql.Table
+	ok := false
+	if h.ofView {
+		h.s.temporary.without(func() { t, ok, err = db.GetTableInsensitive(h.ctx, name) })
+	} else {
+		t, ok, err = db.GetTableInsensitive(h.ctx, name)
+	}
 	if err != nil {
 		return none, err
 	}
@@ -106,7 +121,12 @@ func (h *queryHost) view(database string, def sql.ViewDefinition) (*bind.View, e
 	if !ok || d.ViewSpec == nil {
 		return nil, fmt.Errorf("%w: the view %s.%s is no query", bind.ErrUnsupported, database, def.Name)
 	}
-	v := &bind.View{Database: database, Name: def.Name, Query: d.ViewSpec.ViewExpr}
+	v := &bind.View{Database: database, Name: def.Name, Query: d.ViewSpec.ViewExpr, Bind: func(fn func()) {
+		was := h.ofView
+		h.ofView = true
+		defer func() { h.ofView = was }()
+		fn()
+	}}
 	for _, c := range d.ViewSpec.Columns {
 		v.Columns = append(v.Columns, c.String())
 	}

@@ -158,15 +158,15 @@ func (c *wireColumn) text(env *expr.Env, b []byte, v expr.Value) ([]byte, error)
 		return appendZerofill(b, strconv.AppendUint(nil, v.RawUint(), 10), c.t), nil
 	case expr.KindFloat:
 		if c.t.Scale != expr.NotFixed && c.t.Kind() == expr.KindFloat {
-			return append(b, number.FormatFixed(v.RawFloat(), c.t.Scale)...), nil
+			return appendZerofill(b, []byte(number.FormatFixed(v.RawFloat(), c.t.Scale)), c.t), nil
 		}
 		if c.t.Name == expr.FloatType || v.IsSingle() {
-			return append(b, number.FormatFloat(float32(v.RawFloat()))...), nil
+			return appendZerofill(b, []byte(number.FormatFloat(float32(v.RawFloat()))), c.t), nil
 		}
-		return append(b, number.FormatDouble(v.RawFloat())...), nil
+		return appendZerofill(b, []byte(number.FormatDouble(v.RawFloat())), c.t), nil
 	case expr.KindDecimal:
 		if c.t.Kind() == expr.KindDecimal {
-			return append(b, number.Text(v.Shown())...), nil
+			return appendZerofill(b, []byte(number.Text(v.Shown())), c.t), nil
 		}
 	case expr.KindDate:
 		return temporal.AppendDate(b, temporal.DateTime(v.RawInt())), nil
@@ -189,10 +189,10 @@ func (c *wireColumn) text(env *expr.Env, b []byte, v expr.Value) ([]byte, error)
 	return append(b, s...), nil
 }
 
-// appendZerofill writes a whole number as wide as it is shown.
+// appendZerofill writes a number as wide as it is shown.
 func appendZerofill(b, digits []byte, t expr.Type) []byte {
 	if t.Zerofill {
-		for n := t.Length - len(digits); n > 0; n-- {
+		for n := shownWidth(t) - len(digits); n > 0; n-- {
 			b = append(b, '0')
 		}
 	}

@@ -238,6 +238,10 @@ func (t *hostTable) rows(ctx *sql.Context, e *Engine) (sql.RowIter, error) {
 		}
 		return sql.NewTableRowIter(ctx, t.t, ps), nil
 	}
+	if s, err := sessionOf(ctx); err == nil { // M1
+		s.temporary.plain++
+		defer func() { s.temporary.plain-- }()
+	}
 	text := "SELECT * FROM information_schema.`" + t.t.Name() + "`"
 	stmt, err := e.gms.Parser.ParseSimple(text)
 	if err != nil {

@@ -35,9 +35,9 @@ func (l *layout) queries() *queryLayout {
 func newQueryLayout(l *layout) *queryLayout {
 	q := &queryLayout{exprs: map[int]sqlparser.Expr{}, indexed: map[int]sqlparser.Expr{}}
 	for i, c := range l.schema.Schema {
-		t := exprType(c.Type, expr.Implicit)
+		t := declaredType(exprType(c.Type, expr.Implicit), l.desc.Columns[i].Type.Declared)
 		q.columns = append(q.columns, rel.TableColumn{Name: c.Name, Type: t, Nullable: c.Nullable, AutoIncrement: c.AutoIncrement,
-			Hidden: c.Hidden || c.HiddenSystem, System: c.HiddenSystem, HasDefault: c.Default != nil})
+			Hidden: c.Hidden || c.HiddenSystem || l.desc.Columns[i].Invisible, System: c.HiddenSystem, HasDefault: c.Default != nil})
 		q.read = append(q.read, datumReaderOf(t, l.columns[i].Kind))
 		if text := l.desc.Columns[i].Generated; text != "" {
 			if e, err := parseRule(text); err == nil {

@@ -66,6 +66,9 @@ func (t *table) RewriteInserter(ctx *sql.Context, _, newSchema sql.PrimaryKeySch
 	if err := t.adopt(ctx, d, newSchema, old, new, columns); err != nil {
 		return nil, err
 	}
+	if old != nil && new != nil && old.Nullable && !new.Nullable && !sql.LoadSqlMode(ctx).Strict() {
+		t.implicit = &implicitValues{at: findColumn(t.l.desc, old.Name), column: new}
+	}
 	return t.rewriteTo(ctx, x, d)
 }
 
@@ -200,6 +203,11 @@ func (r *rewriter) Close(ctx *sql.Context) error {
 
 // rewrite changes the descriptor in a way that needs all rows to be encoded anew.
 func (t *table) rewrite(ctx *sql.Context, fn func(*catalog.Table) error) error {
+	return t.rewriteEach(ctx, func(sql.Row) error { return nil }, fn)
+}
+
+// rewriteEach is rewrite that looks at each row before.
+func (t *table) rewriteEach(ctx *sql.Context, each func(sql.Row) error, fn func(*catalog.Table) error) error {
 	if t.l.indexesCalculated() {
 		return fmt.Errorf("table %s has an index on a virtual column: drop the index first", t.Name())
 	}
@@ -229,6 +237,9 @@ func (t *table) rewrite(ctx *sql.Context, fn func(*catalog.Table) error) error {
 		row, err := it.Next(ctx)
 		if err == io.EOF {
 			return to.Close(ctx)
+		}
+		if err == nil {
+			err = each(row)
 		}
 		if err == nil {
 			err = to.Insert(ctx, row)

@@ -75,7 +75,7 @@ func newRowExpressions(ctx *sql.Context, s *Session, db *database, l *layout) (*
 		}
 		c := &l.desc.Columns[at]
 		target, _ := targetType(l.schema.Schema[at].Type)
-		x := rowExpression{at: at, node: node, target: expr.Target{Type: target, Name: c.Name}}
+		x := rowExpression{at: at, node: node, target: expr.Target{Type: declaredType(target, c.Type.Declared), Name: c.Name}}
 		if isPart(c) {
 			x.index = l.desc.IndexOf(c.ID)
 		}

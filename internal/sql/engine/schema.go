@@ -17,7 +17,11 @@ import (
 type schema struct {
 	snap    *catalog.Snapshot
 	layouts sync.Map // table id to *layout
+	base    *schema  // the same version without temporary tables; nil: this one has none
 }
+
+// with is a snapshot of the same version with temporary tables in front.
+func (s *schema) with(snap *catalog.Snapshot) *schema { return &schema{snap: snap, base: s} }
 
 func newSchema(s *catalog.Snapshot) *schema { return &schema{snap: s} }
 
@@ -39,7 +43,10 @@ func (s *schema) after(old *schema) *schema {
 }
 
 func (s *schema) layout(db *catalog.Database, t *catalog.Table) (*layout, error) {
-	if l, ok := s.layouts.Load(t.ID); ok {
+	if s.base != nil && !t.Temporary() {
+		return s.base.layout(db, t)
+	}
+	if l, ok := s.layouts.Load(t.ID); ok && l.(*layout).desc == t {
 		return l.(*layout), nil
 	}
 	l, err := newLayout(db.Name, t)

@@ -30,6 +30,8 @@ type Session struct {
 	// prepared are the statements of PREPARE, by their names in lower case.
 	prepared map[string]*preparedText
 	named    namedLocks
+	// temporary are the session's temporary tables.
+	temporary temporaryTables
 
 	// lockedTables: LOCK TABLES has been said, and not taken back.
 	lockedTables bool
@@ -118,6 +120,7 @@ func txOf(ctx *sql.Context) (*Session, *tx, error) {
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
 	past := s.past(ctx)
 	s.latest = &tx{e: s.e, ordering: s.settings(ctx).ordering, readOnly: s.startsReadOnly(ctx, c) || !past.Present(), past: past, explicit: s.stmt.begin != "", lockUntil: s.stmt.lockUntil}
+	s.latest.mayWrite = past.Present() && len(s.temporary.tables) > 0
 	s.watch(s.latest)
 	return s.latest, nil
 }
@@ -132,6 +135,7 @@ func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
 		if err := t.commit(ctx); err != nil {
 			return err
 		}
+		s.adopt(t)
 		s.remember(t)
 	}
 	return nil
@@ -142,6 +146,7 @@ func (s *Session) Rollback(ctx *sql.Context, t sql.Transaction) error {
 	if t, ok := t.(*tx); ok && t != nil {
 		s.used(t)
 		t.rollback(ctx)
+		s.warnOfTemporary(t)
 	}
 	return nil
 }
@@ -157,6 +162,7 @@ func (s *Session) CreateSavepoint(_ *sql.Context, t sql.Transaction, name string
 // RollbackToSavepoint implements sql.TransactionSession.
 func (s *Session) RollbackToSavepoint(_ *sql.Context, t sql.Transaction, name string) error {
 	if t, ok := t.(*tx); ok && t != nil {
+		s.warnOfTemporary(t)
 		return t.rollbackTo(name)
 	}
 	return nil
@@ -179,6 +185,7 @@ func (s *Session) SessionEnd() {
 	s.e.sessions.remove(s)
 	s.running.close()
 	s.unwatch()
+	s.endTemporary()
 	s.endNamedLocks()
 }
 

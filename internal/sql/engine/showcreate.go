@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/sql/sqltext"
@@ -56,7 +55,11 @@ func (t *table) createText(ctx *sql.Context, schema sql.Schema) (string, error) 
 		}
 		lines = append(lines, line)
 	}
-	out := "CREATE TABLE " + sqltext.Quote(d.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n) ENGINE=InnoDB"
+	kind := "TABLE "
+	if d.Temporary() {
+		kind = "TEMPORARY TABLE "
+	}
+	out := "CREATE " + kind + sqltext.Quote(d.Name) + " (\n  " + strings.Join(lines, ",\n  ") + "\n) ENGINE=InnoDB"
 	if t.l.autoInc >= 0 {
 		next, err := t.PeekNextAutoIncrementValue(ctx)
 		if err != nil {
@@ -170,7 +173,7 @@ var schemaEscapes = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\r", 
 
 // columnText is a column of SHOW CREATE TABLE.
 func columnText(d *catalog.Column, c *sql.Column, table sql.CollationID) string {
-	out := sqltext.Quote(c.Name) + " " + typeText(c.Type, table)
+	out := sqltext.Quote(c.Name) + " " + declaredText(typeText(c.Type, table), d)
 	if d.Generated != "" {
 		out += " GENERATED ALWAYS AS (" + shownText(d.Generated) + ")"
 		if d.Virtual {
@@ -191,6 +194,9 @@ func columnText(d *catalog.Column, c *sql.Column, table sql.CollationID) string 
 	}
 	if d.AutoIncrement {
 		out += " AUTO_INCREMENT"
+	}
+	if d.Invisible {
+		out += " /*!80023 INVISIBLE */"
 	}
 	if d.Comment != "" {
 		out += " COMMENT " + quoteText(d.Comment)
@@ -232,20 +238,3 @@ func shownDefault(d *catalog.Column, c *sql.Column) string {
 
 // isExpression reports whether a default is one in parentheses, not the present time that stands there by itself.
 func isExpression(text string) bool { return strings.HasPrefix(text, "(") }
-
-// showCreateView is SHOW CREATE TABLE of a view that names its columns, which go-mysql-server leaves out.
-func showCreateView(ctx *sql.Context, v *plan.SubqueryAlias) (sql.RowIter, error) {
-	var names []string
-	for _, c := range v.ColumnNames {
-		names = append(names, sqltext.Quote(c))
-	}
-	row := sql.Row{v.Name(), "CREATE VIEW " + sqltext.Quote(v.Name()) + " (" + strings.Join(names, ",") + ") AS " + v.TextDefinition}
-	for _, name := range []string{"character_set_client", "collation_connection"} {
-		value, err := ctx.GetSessionVariable(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		row = append(row, value)
-	}
-	return sql.RowsToRowIter(row), nil
-}

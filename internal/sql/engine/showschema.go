@@ -39,7 +39,7 @@ func showColumns(ctx *sql.Context, n *plan.ShowColumns) (sql.RowIter, error) {
 		if c.Nullable {
 			null = "YES"
 		}
-		row := sql.Row{c.Name, plainTypeText(c.Type), null, keys[strings.ToLower(c.Name)], def, c.Extra}
+		row := sql.Row{c.Name, declaredText(plainTypeText(c.Type), d), null, keys[strings.ToLower(c.Name)], def, c.Extra}
 		if n.Full {
 			row = sql.Row{c.Name, row[1], collationOf(c.Type), null, row[3], def, c.Extra, "select,insert,update,references", c.Comment}
 		}

@@ -122,7 +122,7 @@ func (s *Session) eachTrigger(sc *sql.Context, fn func(db *catalog.Database, kep
 				return clientSide(err)
 			}
 			order := 1
-			if t := now.snap.Table(db.ID, prog.Table); t != nil {
+			if t := now.snap.Base(db.ID, prog.Table); t != nil {
 				l, err := now.layout(db, t)
 				if err != nil {
 					return err

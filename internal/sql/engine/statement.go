@@ -35,6 +35,8 @@ type statement struct {
 	uses      uses
 	ids       reservation
 	drops     bool // it may drop indexes
+	temporary bool // it changes temporary tables, and no others
+	steps     bool // it is executed in several steps, and commits behind the last one
 	native    bool // see watchRows
 	explains  bool
 	scanLocks uint64       // scanLocksVariable
@@ -103,7 +105,7 @@ func (l *layout) content(d datums) string {
 // reads a view for its CREATE VIEW, which it parses to plan it (sql/planbuilder/ddl.go sets QFlagDDL, and
 // sql/rowexec/transaction_iters.go commits for it).
 func (s *statement) keepTransaction() {
-	if s.kind == changingCatalog {
+	if s.kind == changingCatalog && !s.steps {
 		return
 	}
 	for _, flag := range []int{sql.QFlagDDL, sql.QFlagAlterTable, sql.QFlagDBDDL} {

@@ -15,6 +15,13 @@ const unknownRows = 1000
 
 func newTableStats() *tableStats { return &tableStats{tables: map[uint64]tableSize{}} }
 
+// forget drops what is known of a table.
+func (s *tableStats) forget(id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.tables, id)
+}
+
 func (s *tableStats) scanned(id, rows, bytes uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,6 +21,8 @@ type table struct {
 	lookup  *sql.IndexLookup // set by IndexedAccess
 	refOnly bool             // only whether there are rows matters
 	noRows  bool             // the engine is to see no rows: what it would do with them is done already
+	// implicit: the rows are read to be written to a table with a column that takes no NULL.
+	implicit *implicitValues
 }
 
 var (
@@ -64,7 +66,7 @@ func (t *table) String() string { return t.l.desc.Name }
 func (t *table) Database() string { return t.db.name }
 
 // IsTemporary implements sql.TemporaryTable. (Without it READ ONLY transactions panic.)
-func (t *table) IsTemporary() bool { return false }
+func (t *table) IsTemporary() bool { return t.l.desc.Temporary() }
 
 // Schema implements sql.Table.
 func (t *table) Schema(*sql.Context) sql.Schema { return t.schema }
@@ -142,7 +144,11 @@ func (t *table) PartitionRows(ctx *sql.Context, p sql.Partition) (sql.RowIter, e
 	if p, ok := p.(partition); ok && p.lookup != nil {
 		return t.lookupRows(ctx, *p.lookup)
 	}
-	return t.allRows(ctx)
+	rows, err := t.allRows(ctx)
+	if err == nil && t.implicit != nil {
+		return &implicitRows{RowIter: rows, v: t.implicit}, nil
+	}
+	return rows, err
 }
 
 // IndexedAccess implements sql.IndexAddressable.

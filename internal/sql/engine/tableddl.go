@@ -30,7 +30,12 @@ type tableNotes struct {
 	generated map[string]sqlparser.Expr // of columns, by name in lower case
 	defaults  map[string]sqlparser.Expr
 	parts     map[string]functionalPart // by the name of the column in lower case
-	indexes   []indexNote
+	// defined are the columns that the statement defines, by name in lower case, invisible those of them that are.
+	defined, invisible map[string]bool
+	// declared is what they say of numbers; warnings are those about it.
+	declared map[string]catalog.Declared
+	warnings []string
+	indexes  []indexNote
 }
 
 // functionalPart is a part of an index that is an expression.
@@ -54,6 +59,11 @@ func (x *execution) noteTables(sc *sql.Context, stmt sqlparser.Statement) (sqlpa
 			return stmt, nil
 		}
 	case *sqlparser.AlterTable:
+		own, err := x.alterOwn(sc, s)
+		if err != nil {
+			return stmt, err
+		}
+		stmt = own
 	default:
 		return stmt, nil
 	}
@@ -62,11 +72,15 @@ func (x *execution) noteTables(sc *sql.Context, stmt sqlparser.Statement) (sqlpa
 	if err != nil {
 		return stmt, nil // the text is used as go-mysql-server gives it
 	}
-	n := &tableNotes{generated: map[string]sqlparser.Expr{}, defaults: map[string]sqlparser.Expr{}, parts: map[string]functionalPart{}}
+	n := &tableNotes{generated: map[string]sqlparser.Expr{}, defaults: map[string]sqlparser.Expr{}, parts: map[string]functionalPart{},
+		defined: map[string]bool{}, invisible: visibility(x.query), declared: map[string]catalog.Declared{}}
 	x.s.stmt.tables = n
 	if hasFunctional(plain) { // the statement may be executed again, as it is
 		if stmt, _, _, err = x.h.e.gms.Parser.Parse(sc, x.query, false); err != nil {
 			return stmt, err
+		}
+		if a, ok := stmt.(*sqlparser.AlterTable); ok {
+			stmt = withoutOwn(x.query, a)
 		}
 	}
 	switch s := stmt.(type) {
@@ -75,7 +89,11 @@ func (x *execution) noteTables(sc *sql.Context, stmt sqlparser.Statement) (sqlpa
 			err = n.create(p.TableSpec, s.TableSpec)
 		}
 	case *sqlparser.AlterTable:
-		if p, ok := plain.(*sqlparser.AlterTable); ok && len(p.Statements) == len(s.Statements) {
+		p, ok := plain.(*sqlparser.AlterTable)
+		if ok {
+			p = withoutOwn(x.query, p)
+		}
+		if ok && len(p.Statements) == len(s.Statements) {
 			var taken map[string]bool
 			if taken, err = indexNames(sc, s); err == nil {
 				err = n.alter(taken, p, s)
@@ -100,6 +118,7 @@ func hasFunctional(s sqlparser.Statement) bool {
 func (n *tableNotes) columns(cs []*sqlparser.ColumnDefinition) error {
 	for _, c := range cs {
 		name := strings.ToLower(c.Name.String())
+		n.defined[name] = true
 		if c.Type.GeneratedExpr != nil {
 			n.generated[name] = c.Type.GeneratedExpr
 			if err := bind.OfTable(c.Type.GeneratedExpr); err != nil {
@@ -118,6 +137,7 @@ func (n *tableNotes) create(plain, spec *sqlparser.TableSpec) error {
 	if err := n.columns(plain.Columns); err != nil {
 		return err
 	}
+	n.attributes(plain.Columns, spec.Columns)
 	taken := map[string]bool{}
 	for _, x := range plain.Indexes {
 		taken[strings.ToLower(x.Info.Name.String())] = true
@@ -167,6 +187,9 @@ func (n *tableNotes) alter(taken map[string]bool, plain, stmt *sqlparser.AlterTa
 		if p.TableSpec != nil {
 			if err := n.columns(p.TableSpec.Columns); err != nil {
 				return err
+			}
+			if d.TableSpec != nil {
+				n.attributes(p.TableSpec.Columns, d.TableSpec.Columns)
 			}
 		}
 		x := d.IndexSpec

@@ -41,6 +41,9 @@ func tableSyntax(q string) (edits []edit) {
 			}
 		}
 	}
+	if words[0].is(one, "alter") {
+		edits = append(edits, visibilitySyntax(one, words)...)
+	}
 	if len(edits) > 1 {
 		sortEdits(edits)
 	}

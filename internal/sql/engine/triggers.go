@@ -155,7 +155,7 @@ func (s *Session) storedTrigger(sc *sql.Context, database, name string) (*stored
 		if m == nil {
 			break
 		}
-		t := now.snap.Table(desc.ID, strings.Trim(m[3], "`"))
+		t := now.snap.Base(desc.ID, strings.Trim(m[3], "`"))
 		if t == nil {
 			break
 		}
@@ -270,8 +270,8 @@ type rowTrigger struct {
 
 func newRowTrigger(s *Session, prog *storedProgram, l *layout) *rowTrigger {
 	t := &rowTrigger{s: s, prog: prog, l: l}
-	for _, c := range l.schema.Schema {
-		t.types = append(t.types, exprType(c.Type, expr.Implicit))
+	for _, c := range l.queries().columns {
+		t.types = append(t.types, c.Type)
 	}
 	return t
 }
@@ -285,6 +285,9 @@ func (s *Session) rowTriggers(sc *sql.Context, database string, l *layout, when,
 	desc := now.snap.Database(database)
 	if desc == nil {
 		return nil, sql.ErrDatabaseNotFound.New(database)
+	}
+	if l.desc.Temporary() {
+		return nil, nil
 	}
 	for _, kept := range desc.Triggers {
 		prog, err := routine.Parse(plainComments(kept.Create), sql.NewSqlModeFromString(kept.SQLMode).AnsiQuotes())

@@ -21,6 +21,7 @@ type tx struct {
 	e        *Engine
 	ordering txn.Ordering
 	readOnly bool
+	mayWrite bool     // though it is readOnly: temporary tables
 	past     txn.Past // it reads at a time in the past, and is readOnly then
 	explicit bool     // BEGIN began it
 	accessed bool     // it has looked at rows, or written some: beyond the catalog
@@ -36,7 +37,9 @@ type tx struct {
 	uses       *uses             // of it; nil: nothing yet
 	sharedUses bool              // uses belongs to a plan
 	hasCatalog bool              // it holds the lock that changes of the catalog take turns by
-	edit       *catalog.Edit     // of a transaction that changes the catalog
+	edit       *catalog.Edit     // of a transaction that changes the catalog, or of a statement that changes temporary tables (temporary)
+	edited     *schema           // what edit has made
+	temporary  bool              // edit changes temporary tables alone
 	base       *catalog.Snapshot // that it began from
 	wrote      bool
 	broken     bool      // the statement has failed: nothing of it may be committed
@@ -47,13 +50,18 @@ type tx struct {
 	begun      txn.Savepoint // of the present statement
 	watched    *watchedTx    // what longitude.transactions shows
 	cleanup    []func()      // after a commit
-	expected   expectations
+	// gaveTemporary and tookTemporary: temporary tables were made or dropped, which no ROLLBACK takes back.
+	gaveTemporary, tookTemporary bool
+	expected                     expectations
 }
 
 type savepoint struct {
 	name string
 	at   txn.Savepoint
 }
+
+// changesCatalog reports whether the transaction is one that changes the catalog.
+func (t *tx) changesCatalog() bool { return t.edit != nil && !t.temporary }
 
 func (t *tx) String() string   { return "transaction" }
 func (t *tx) IsReadOnly() bool { return t.readOnly }
@@ -67,7 +75,7 @@ func (t *tx) attempt() *txn.Txn {
 // look is attempt for looking at the catalog alone: in the client's eyes that begins no transaction.
 func (t *tx) look() *txn.Txn {
 	if t.kv == nil {
-		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks, StatsOf: t.stats})
+		t.kv = t.e.o.DB.Begin(txn.Options{Ordering: t.ordering, ReadOnly: t.readOnly && !t.mayWrite, Past: t.past, Name: "sql", AgeOf: t.age, Locks: t.locks, StatsOf: t.stats})
 		t.locks = nil
 		t.begun = t.kv.Savepoint()
 		for i := range t.savepoints { // of the attempt before (again)
@@ -121,7 +129,7 @@ func (t *tx) getLocked(ctx context.Context, keys []kv.Key, l txn.Lock) (vs [][]b
 
 // moved asks whether the statement's version of the catalog still holds where a locking read has moved r (S4).
 func (t *tx) moved(ctx context.Context) error {
-	if t.schema == nil || t.edit != nil {
+	if t.schema == nil || t.changesCatalog() {
 		return nil
 	}
 	r, err := t.attempt().ReadTimestamp(ctx)
@@ -217,6 +225,11 @@ func (t *tx) commit(ctx context.Context) error {
 		return errors.New("the statement has failed")
 	}
 	if t.edit != nil {
+		if err := checkTables(t.edit.Changed()); err != nil {
+			return err
+		}
+	}
+	if t.changesCatalog() {
 		if err := t.writeCatalog(); err != nil {
 			return err
 		}
@@ -224,7 +237,7 @@ func (t *tx) commit(ctx context.Context) error {
 	if t.kv == nil {
 		return nil
 	}
-	if t.wrote && t.edit == nil && t.schema != nil {
+	if t.wrote && !t.changesCatalog() && t.schema != nil {
 		t.kv.SetGuard(t.schema.guard(t.e.schemas, t.uses))
 	}
 	if err := t.note(t.kv.Commit(ctx)); err != nil {
@@ -263,7 +276,7 @@ func (t *tx) rollback(ctx context.Context) {
 
 // again prepares the transaction for being repeated from its beginning.
 func (t *tx) again() *tx {
-	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, past: t.past, explicit: t.explicit, age: t.age, stats: t.stats, watched: t.watched}
+	n := &tx{e: t.e, ordering: t.ordering, readOnly: t.readOnly, mayWrite: t.mayWrite, past: t.past, explicit: t.explicit, age: t.age, stats: t.stats, watched: t.watched}
 	if t.kv != nil {
 		n.age, n.locks, n.stats = t.kv.Age(), t.kv.HandOver(), t.kv.Stats()
 	}

@@ -19,6 +19,8 @@ type uses struct {
 	tables  []uint64 // by id
 	absent  []absentName
 	objects []uint64 // databases by id: the whole descriptor
+	// temporary: a temporary table was looked up. It does not have to be the same at the commit (M3), but no plan may be made (M4).
+	temporary bool
 }
 
 // absentName is a table that there is not; or, with database 0, a database.
@@ -31,6 +33,10 @@ type absentName struct {
 const maxUses = 256
 
 func (u *uses) table(id uint64) {
+	if catalog.IsTemporary(id) {
+		u.temporary = true
+		return
+	}
 	if u.all || slices.Contains(u.tables, id) {
 		return
 	}
@@ -55,7 +61,7 @@ func (u *uses) database(id uint64) {
 	u.bound()
 }
 
-func (u *uses) everything() { *u = uses{all: true} }
+func (u *uses) everything() { *u = uses{all: true, temporary: u.temporary} }
 
 func (u *uses) bound() {
 	if len(u.tables)+len(u.absent)+len(u.objects) > maxUses {
@@ -68,6 +74,7 @@ func (u *uses) add(o *uses) {
 	if o.all {
 		u.everything()
 	}
+	u.temporary = u.temporary || o.temporary
 	for _, id := range o.tables {
 		u.table(id)
 	}

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -547,10 +548,16 @@ func ConstantDates(env *Env, name string, args ...Node) error {
 	return nil
 }
 
-// isLeaf reports whether the host evaluates an expression: columns, mostly.
+// Subquery is implemented by expressions of the host that are queries: constants beside them are not taken for values of a column.
+type Subquery interface {
+	Node
+	IsSubquery()
+}
+
+// isLeaf reports whether an expression is a column, or something like it that the host evaluates.
 func isLeaf(n Node) bool {
 	switch n.(type) {
-	case *Lit, *Call, *Tuple, *temporalConstant:
+	case *Lit, *Call, *Tuple, *temporalConstant, Subquery:
 		return false
 	}
 	return true
@@ -602,6 +609,40 @@ func temporalNumbers(nodes ...Node) []Node {
 		}
 	}
 	return out
+}
+
+// storedConstants are constants beside a column as MySQL compares them: as what the column would store. It concerns columns of type YEAR (see yearConstants)
+// and TIME: of a date beside a TIME column only the time of day counts, so that at < DATE'2024-02-29' means at < '00:00:00'.
+func storedConstants(operation string, nodes ...Node) []Node {
+	nodes = yearConstants(operation, nodes...)
+	if len(nodes) != 2 || !comparing[operation] {
+		return nodes
+	}
+	for i, n := range nodes {
+		other := nodes[1-i]
+		if isLeaf(n) && n.Type().Kind() == KindTime && other.Type().HasDate() && IsConst(other) {
+			out := slices.Clone(nodes)
+			out[1-i] = &Call{Name: "time of day", Args: []Node{other}, T: TTime(other.Type().Scale), Fn: timeOfDay}
+			return out
+		}
+	}
+	return nodes
+}
+
+// comparing are the operations of two operands that compare them.
+var comparing = map[string]bool{"=": true, "<=>": true, "<>": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true}
+
+// timeOfDay is the time of a date or datetime.
+func timeOfDay(env *Env, c *Call) (Value, error) {
+	v, err := c.Args[0].Eval(env)
+	if err != nil || v.IsNull() {
+		return Null, err
+	}
+	n, ok, err := ToTime(env, v)
+	if err != nil || !ok {
+		return Null, err
+	}
+	return Packed(KindTime, n, c.T.Scale), nil
 }
 
 // yearConstants replaces, beside a YEAR column, constants of one or two digits by the year that such a number is when it is stored: y < 5 means

@@ -118,12 +118,9 @@ func Union(operation string, ts ...Type) (Type, error) {
 
 // mixOfAll makes err, that the texts among expressions have no collation together, name all of the expressions.
 func mixOfAll(operation string, ts []Type, err error) error {
-	const latin1 = 8 // the collation that MySQL says numbers have
 	mixed := &collation.IllegalMixError{Operation: operation}
 	for _, t := range ts {
-		if t = asTextType(t); t.Coerc == Numeric {
-			t.Collation = latin1
-		}
+		t = asTextType(t)
 		order, unknown := collation.ByID(t.Collation)
 		if unknown != nil {
 			return err
@@ -484,6 +481,8 @@ func resolveAs(c *Call) error {
 		switch {
 		case err != nil:
 			return Null, err
+		case v.kind == KindText, v.kind == KindBytes && c.T.Name != Binary:
+			v.x = nil // a stored text is no longer a number in another form
 		case v.kind == KindDecimal:
 			if d := v.RawDecimal(); v.scale > 0 || int(d.Exponent) != -c.T.Scale {
 				return Decimal(rescale(d, c.T.Scale)), nil

@@ -295,7 +295,7 @@ func (e *equality) eval(env *Env) (three, error) {
 
 func resolveEqual(negated bool) func(*Call) error {
 	return func(c *Call) error {
-		c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
+		c.Args = storedConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 		if err != nil {
 			return err
@@ -313,7 +313,7 @@ func resolveEqual(negated bool) func(*Call) error {
 }
 
 func resolveNullSafe(c *Call) error {
-	c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
+	c.Args = storedConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 	e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 	if err != nil {
 		return err
@@ -371,7 +371,7 @@ func (e *equality) nullSafe(env *Env) (bool, error) {
 // the result unknown.
 func resolveOrder(holds func(order int) bool) func(*Call) error {
 	return func(c *Call) error {
-		c.Args = yearConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
+		c.Args = storedConstants(c.Name, c.Args...) // in the call, so that who looks for an index finds them
 		e, err := newEquality(c.Name, c.Args[0], c.Args[1])
 		if err != nil {
 			return err
@@ -409,6 +409,9 @@ func resolveBetween(negated bool) func(*Call) error {
 		c.Args = temporalNumbers(c.Args...)
 		if isLeaf(c.Args[0]) && c.Args[0].Type().Name == YearType { // beside a bound that is a YEAR constants stay what they are
 			c.Args = yearConstants(c.Name, c.Args...)
+		}
+		if err := betweenCollation(c); err != nil {
+			return err
 		}
 		how, err := compareAs(c.Name, c.Args...)
 		if err != nil {
@@ -499,7 +502,7 @@ func resolveIn(negated bool) func(*Call) error {
 		switch {
 		case len(c.Args) == 2:
 			operation = "="
-			c.Args = yearConstants(operation, c.Args...)
+			c.Args = storedConstants(operation, c.Args...)
 			left = c.Args[0]
 		case row:
 			operation = rowsIn
@@ -728,23 +731,6 @@ const listed = "in"
 
 // rowsIn names the comparison of a row with several rows: where their texts have different collations the characters decide.
 const rowsIn = "row in"
-
-// inCollation is the error of IN among texts that have no collation together, numbers and NULLs beside them counted in.
-func inCollation(args []Node) error {
-	var types []Type
-	for _, a := range args {
-		types = append(types, a.Type())
-	}
-	if !types[0].IsString() {
-		return nil
-	}
-	operation := " IN "
-	if len(types) == 2 {
-		operation = "="
-	}
-	_, err := together(operation, types...)
-	return err
-}
 
 // resolveTextIn is IN among texts. A list of constants becomes a set of sort keys.
 func resolveTextIn(c *Call, how comparison, negated bool) error {

@@ -139,6 +139,13 @@ func (z *optimizer) conjuncts(conds []expr.Node) (out []expr.Node, never bool) {
 					continue
 				}
 				no = true
+			} else if parts := z.commonOf(c); parts != nil {
+				inner, isNever := z.conjuncts(parts)
+				if !isNever {
+					out = append(out, inner...)
+					continue
+				}
+				no = true
 			} else {
 				no = neverTrue(c, nil)
 			}

@@ -92,6 +92,7 @@ func (p *parser) allowed(text string) error {
 	}
 	where := "function or trigger"
 	switch {
+	case s.is(0, "create", "drop") && s.is(1, "temporary") && s.is(2, "table"):
 	case s.is(0, "commit", "rollback", "create", "alter", "drop", "truncate", "rename", "grant", "revoke", "analyze", "optimize") || s.is(0, "start") || s.is(0, "begin"):
 		return expr.Errorf(1422, "HY000", "Explicit or implicit commit is not allowed in stored %s.", where)
 	case s.is(0, "prepare", "execute", "deallocate"):

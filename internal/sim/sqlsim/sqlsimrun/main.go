@@ -28,18 +28,18 @@ func main() {
 			if *control != "" && *control != k.Name {
 				continue
 			}
-			found, sick := 0, 0
+			found, falseAlarms := 0, 0
 			for s := *first; s < *first+uint64(*seeds); s++ {
 				if res := k.Run(s); len(res.Anomalies) > 0 {
 					found++
 				}
 				if res := k.Sound(s); res.Failed() {
-					sick++
+					falseAlarms++
 					fmt.Printf("%s, seed %d, with nothing broken: %s\n", k.Name, s, res.Problem())
 				}
 			}
 			fmt.Printf("%-20s found by %d of %d seeds: %s\n", k.Name, found, *seeds, k.Breaks)
-			if found == 0 || sick > 0 {
+			if found == 0 || falseAlarms > 0 {
 				failed++
 			}
 		}

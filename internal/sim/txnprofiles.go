@@ -21,7 +21,7 @@ func (m *mops) slot(n int, write bool) string {
 }
 
 // lists: some appends and reads in any order.
-var lists = flavor{'l', check.MopReadList, func(m *mops, c *Client) (p plan) {
+var lists = txnProfile{'l', check.MopReadList, func(m *mops, c *Client) (p plan) {
 	for range 1 + c.Rand.IntN(4) {
 		n, write := c.Rand.IntN(5), c.Rand.IntN(2) == 0
 		if k := m.slot(n, write); write {
@@ -35,7 +35,7 @@ var lists = flavor{'l', check.MopReadList, func(m *mops, c *Client) (p plan) {
 }}
 
 // rwRegisters: some reads and writes in any order; half of the writes read before, which makes the order of versions known.
-var rwRegisters = flavor{'w', check.MopRead, func(m *mops, c *Client) (p plan) {
+var rwRegisters = txnProfile{'w', check.MopRead, func(m *mops, c *Client) (p plan) {
 	for range 1 + c.Rand.IntN(3) {
 		n, what := c.Rand.IntN(5), c.Rand.IntN(4)
 		k := m.slot(n, what > 1)
@@ -51,7 +51,7 @@ var rwRegisters = flavor{'w', check.MopRead, func(m *mops, c *Client) (p plan) {
 }}
 
 // writeSkew: both keys of a pair, in two ranges, are read, and one of them is written.
-var writeSkew = flavor{'k', check.MopRead, func(m *mops, c *Client) (p plan) {
+var writeSkew = txnProfile{'k', check.MopRead, func(m *mops, c *Client) (p plan) {
 	pair := c.Rand.IntN(2)
 	used := fmt.Sprint("pair", pair)
 	m.uses[used]++
@@ -66,7 +66,7 @@ var writeSkew = flavor{'k', check.MopRead, func(m *mops, c *Client) (p plan) {
 }}
 
 // longFork: keys that are written once each, by transactions that know nothing of each other, and readers of all of them.
-var longFork = flavor{'f', check.MopRead, func(m *mops, c *Client) (p plan) {
+var longFork = txnProfile{'f', check.MopRead, func(m *mops, c *Client) (p plan) {
 	const size = 4
 	group := m.uses["written"] / size
 	if c.Rand.IntN(4) == 0 {
@@ -86,7 +86,7 @@ var longFork = flavor{'f', check.MopRead, func(m *mops, c *Client) (p plan) {
 }}
 
 // causal: a client writes one key, and when that is acknowledged another one in another range; readers read both.
-var causal = flavor{'c', check.MopRead, func(m *mops, c *Client) (p plan) {
+var causal = txnProfile{'c', check.MopRead, func(m *mops, c *Client) (p plan) {
 	type pair struct{ n, part int }
 	if mine, ok := c.state.(*pair); ok { // the second half of what this client has begun
 		c.state = nil
@@ -114,7 +114,7 @@ var causal = flavor{'c', check.MopRead, func(m *mops, c *Client) (p plan) {
 }}
 
 // snapshots: writers change all keys at once; readers take their time over them.
-var snapshots = flavor{'n', check.MopRead, func(m *mops, c *Client) (p plan) {
+var snapshots = txnProfile{'n', check.MopRead, func(m *mops, c *Client) (p plan) {
 	const size = 4
 	write := c.Rand.IntN(2) == 0
 	gen := m.uses["writes"] / perKey

@@ -14,18 +14,18 @@ import (
 	"github.com/longitude-db/longitude/internal/storage"
 )
 
-// TestSieve writes intents and records at random, several to a command and several commands to a batch, and compares what the
-// sieve says of each key with what is there. One that is made from state says the same as the one that was kept.
-func TestSieve(t *testing.T) {
+// TestIntentFilter writes intents and records at random, several to a command and several commands to a batch, and compares what the
+// intent filter says of each key with what is there. One that is made from state says the same as the one that was kept.
+func TestIntentFilter(t *testing.T) {
 	e, err := storage.Open(storage.Options{FS: vfs.NewMem(), Dir: "store", Cache: 1 << 20, Deterministic: true})
 	check(t, err)
 	defer e.Close()
 	r := rand.New(rand.NewPCG(1, 2))
-	s, there := new(Sieve), map[string]bool{}
+	s, there := new(IntentFilter), map[string]bool{}
 	key := func(i int) kv.Key { return kv.Key(fmt.Sprintf("k%d\x00", i)) }
 	for range 2000 {
 		b := e.State.NewBatch()
-		var f Sift
+		var f FilterDelta
 		for range 1 + r.IntN(3) {
 			c := e.State.NewBatch() // a command
 			written := map[string]bool{}
@@ -65,13 +65,13 @@ func TestSieve(t *testing.T) {
 				}
 				f.Add(k, v, kind == storage.KindDelete)
 			}
-			f.Once(from)
+			f.DedupRemovals(from)
 			check(t, b.Apply(c, nil))
 			check(t, c.Close())
 		}
-		s.Before(&f)
+		s.CountWrites(&f)
 		check(t, e.ApplyState(b))
-		s.After(&f)
+		s.CountRemovals(&f)
 		check(t, b.Close())
 		var names []string
 		held := map[*atomic.Uint32]uint32{} // by slot: two keys may share one
@@ -80,18 +80,19 @@ func TestSieve(t *testing.T) {
 			for _, name := range []string{string(keys.Lock(k)), string(keys.Record(k, id))} {
 				names = append(names, name)
 				if there[name] {
-					held[s.slot(sieved(storage.Key(kv.Key(name))))]++
+					held[s.slot(filterHash(storage.Key(kv.Key(name))))]++
 				}
 			}
 		}
 		for _, name := range names {
 			k := storage.Key(kv.Key(name))
-			if n := held[s.slot(sieved(k))]; s.slot(sieved(k)).Load() != n || s.none(k) != (n == 0) {
-				t.Fatalf("%q: there: %t, and the sieve says none: %t, counts %d where %d are", name, there[name], s.none(k), s.slot(sieved(k)).Load(), n)
+			if n := held[s.slot(filterHash(k))]; s.slot(filterHash(k)).Load() != n || s.provesAbsence(k) != (n == 0) {
+				t.Fatalf("%q: there: %t, and the intent filter says none: %t, counts %d where %d are", name, there[name],
+					s.provesAbsence(k), s.slot(filterHash(k)).Load(), n)
 			}
 		}
 	}
-	loaded := new(Sieve)
+	loaded := new(IntentFilter)
 	check(t, loaded.Load(e.State))
 	for h := range uint64(2 * len(s.records)) {
 		if a, b := s.slot(h).Load(), loaded.slot(h).Load(); a != b {
@@ -103,27 +104,27 @@ func TestSieve(t *testing.T) {
 	}
 }
 
-// TestSieveRefuses: what was not counted is not removed. If that costs only one range its replica, the slot must not come to say that
-// it is empty when others use it: it counts too much from then on.
-func TestSieveRefuses(t *testing.T) {
-	s, key := new(Sieve), storage.Key(keys.Lock(kv.Key("k")))
+// TestIntentFilterRefuses: what was not counted is not removed. If that costs only one range its replica, the slot must not come
+// to say that it is empty when others use it: it counts too much from then on.
+func TestIntentFilterRefuses(t *testing.T) {
+	s, key := new(IntentFilter), storage.Key(keys.Lock(kv.Key("k")))
 	defer func() {
 		if recover() == nil {
 			t.Error("more was removed than there was")
 		}
-		var f Sift
+		var f FilterDelta
 		f.Add(key, []byte{0}, false)
 		for range 3 {
-			if s.none(key) {
+			if s.provesAbsence(key) {
 				t.Error("the slot says that there is nothing")
 			}
-			s.Before(&f)
+			s.CountWrites(&f)
 			f.Add(key, nil, true)
-			s.After(&f)
+			s.CountRemovals(&f)
 			f.Add(key, []byte{0}, false)
 		}
 	}()
-	var f Sift
+	var f FilterDelta
 	f.Add(key, nil, true)
-	s.After(&f)
+	s.CountRemovals(&f)
 }

@@ -1,4 +1,4 @@
-package warm
+package workerpool
 
 import (
 	"runtime"
