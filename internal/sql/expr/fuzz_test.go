@@ -151,7 +151,7 @@ var notFuzzed = map[string]bool{"store as": true, "as text": true, "rand": true,
 func (s *fuzzSource) tree(names []string, depth int, column bool) Node {
 	if depth == 0 || s.below(4) == 0 {
 		n := s.literal()
-		if column && s.below(2) == 1 {
+		if hidden := s.below(2) == 1; hidden && column {
 			return leaf{n}
 		}
 		return n
@@ -238,8 +238,8 @@ func FuzzCalls(f *testing.F) {
 		if (err == nil) != (err2 == nil) || err == nil && !same(t, env, v, again) {
 			t.Fatalf("%s: first %v (%v), then %v (%v)", describe(n), show(env, v), err, show(env, again), err2)
 		}
-		if env.failed = nil; true { // what strict mode made of warnings belongs to the evaluations above
-			constant, folded := build(false), build(false)
+		env.failed = nil // what strict mode made of warnings belongs to the evaluations above
+		if constant, folded := build(false), build(false); constant != nil {
 			folded = Fold(env, folded)
 			w, err3 := constant.Eval(env)
 			x, err4 := folded.Eval(env)
