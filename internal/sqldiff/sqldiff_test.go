@@ -174,7 +174,7 @@ func TestFingerprintsGroup(t *testing.T) {
 // the generator that finds more.
 const (
 	mostDiffers = 34
-	mostKnown   = 197
+	mostKnown   = 175
 )
 
 func TestListsOnlyShrink(t *testing.T) {

@@ -431,8 +431,8 @@ func resolveNeg(c *Call) error {
 // -9223372036854775808 (written with its minus, it is a BIGINT).
 func negatedConstantIsWide(n Node) bool {
 	if writtenOut(n) {
-		if v, err := n.Eval(&Env{}); err == nil && (v.kind == KindInt || v.kind == KindUint) {
-			if _, made := n.(*Call); made && v.RawInt() < 0 {
+		if v, err := n.Eval(&Env{}); err == nil && v.RawInt() < 0 {
+			if _, made := n.(*Call); v.kind == KindInt || v.kind == KindUint && made {
 				return true
 			}
 		}
@@ -442,15 +442,16 @@ func negatedConstantIsWide(n Node) bool {
 	case *Lit:
 		v = n.V
 	case *Call:
-		l, ok := n.Args[0].(*Lit)
-		if n.Name != "neg" || !ok {
+		if n.Name != "neg" {
+			return false
+		}
+		if _, ok := n.Args[0].(*Lit); !ok {
 			return false
 		}
 		var err error
 		if v, err = n.Fn(&Env{}, n); err != nil {
 			return false
 		}
-		_ = l
 	}
 	switch v.Kind() {
 	case KindInt:

@@ -211,7 +211,10 @@ func constantPlaces(n Node) (places int64, ok bool) {
 	case *Lit:
 		v = n.V
 	case *Call:
-		if _, literal := n.Args[0].(*Lit); n.Name != "neg" || !literal {
+		if n.Name != "neg" {
+			return 0, false
+		}
+		if _, literal := n.Args[0].(*Lit); !literal {
 			return 0, false
 		}
 		var err error
