@@ -89,7 +89,7 @@ func (b *binder) expression(e sqlparser.Expr, s *scope) (expr.Node, error) {
 	case *sqlparser.ValuesFuncExpr:
 		return b.valuesCall(e, s)
 	case *sqlparser.Default:
-		return nil, unsupported("DEFAULT")
+		return b.defaultOf(e, s)
 	}
 	return b.syntaxCall(e, s)
 }
