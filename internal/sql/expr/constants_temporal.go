@@ -105,7 +105,7 @@ func ConstantDates(env *Env, name string, args ...Node) error {
 			quiet := *env
 			quiet.Warn, quiet.failed = nil, nil
 			_, err := c.Eval(&quiet)
-			if e, is := err.(*Error); is && e.Code == 1525 {
+			if e, is := err.(*Error); is && (e.Code == 1525 || e.Code == 1292 && env.Strict()) {
 				return err
 			}
 			if v, err := c.Node.Eval(&quiet); err == nil && (v.kind == KindText || v.kind == KindBytes) {
