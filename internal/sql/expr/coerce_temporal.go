@@ -108,14 +108,19 @@ func dateFor(env *Env, v Value, mode temporal.Mode, wanted string) (temporal.Rea
 }
 
 // warnDelimiter is warning 4095 or 4096 of a text with a delimiter that is deprecated.
-func warnDelimiter(env *Env, v Value, r temporal.Reading) {
+func warnDelimiter(env *Env, v Value, r temporal.Reading) { warnDelimiterAt(env, v, r, 1) }
+
+// warnDelimiterAt is warnDelimiter in a row of the statement.
+func warnDelimiterAt(env *Env, v Value, r temporal.Reading, row int) {
 	d := r.Deprecated
 	switch {
 	case d.Char == 0:
 	case d.Prefer == 0:
-		env.note(4096, "Delimiter '%c' in position %d in datetime value '%s' at row 1 is superfluous and is deprecated. Please remove.", d.Char, d.At, clip(v.s))
+		env.note(4096, "Delimiter '%c' in position %d in datetime value '%s' at row %d is superfluous and is deprecated. Please remove.",
+			d.Char, d.At, clip(v.s), row)
 	default:
-		env.note(4095, "Delimiter '%c' in position %d in datetime value '%s' at row 1 is deprecated. Prefer the standard '%c'.", d.Char, d.At, clip(v.s), d.Prefer)
+		env.note(4095, "Delimiter '%c' in position %d in datetime value '%s' at row %d is deprecated. Prefer the standard '%c'.",
+			d.Char, d.At, clip(v.s), row, d.Prefer)
 	}
 }
 
@@ -410,18 +415,26 @@ func temporalToDecimal(v Value) *apd.Decimal {
 	return scaled
 }
 
-// toSeconds is a date or time rounded to whole seconds, with the carry to minutes, hours and days.
-func toSeconds(v Value) Value {
+// toSeconds is a date or time rounded to whole seconds, with the carry to minutes, hours and days. ok is false if there is no such time.
+func toSeconds(v Value, mode temporal.Mode) (out Value, ok bool) {
 	switch v.kind {
 	case KindDatetime:
-		if d, f := temporal.DateTime(v.n).Round(0, 0); f == 0 {
-			return packedDatetime(d, 0)
+		if d, f := temporal.DateTime(v.n).Round(0, mode); f == 0 {
+			return packedDatetime(d, 0), true
 		}
+		return v, false
 	case KindTime:
-		if t, f := temporal.Duration(v.n).Round(0, 0); f == 0 {
-			return packedTime(t, 0)
+		if t, f := temporal.Duration(v.n).Round(0, mode); f == 0 {
+			return packedTime(t, 0), true
 		}
+		return v, false
 	}
+	return v, true
+}
+
+// inSeconds is toSeconds, or the value as it is.
+func inSeconds(v Value) Value {
+	v, _ = toSeconds(v, 0)
 	return v
 }
 

@@ -469,10 +469,10 @@ func resolveCase(c *Call) error {
 func resolveAs(c *Call) error {
 	c.T = c.Extra.(Type)
 	conv := convertTo(c.T)
-	bit := c.ArgType(0).Kind() == KindBit && c.T.IsString()
+	bit := c.ArgType(0).Kind() == KindBit && c.T.IsString() && c.T.Name != Blob && c.T.Length >= 0
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		v, err := c.Args[0].Eval(env)
-		if bit && v.kind == KindBit { // UNION makes a text of the number
+		if bit && v.kind == KindBit { // UNION makes a text of the number; beside a BLOB or a document it stays bytes
 			v = Uint(v.n)
 		}
 		if err == nil {
