@@ -104,7 +104,7 @@ rows, types of columns, affected rows, warnings, error codes and, after each cha
 
 `)
 	fmt.Fprintf(&b, "## Against %s\n\n", c.Reference)
-	b.WriteString("\"The same\" is the same in all that is compared. \"Known\" differ for a cause that is listed below. The list was learned from these very runs, so nothing in them is unexplained; other seeds find more.\n\n" +
+	b.WriteString("\"The same\" is the same in all that is compared. \"Known\" differ for a cause that is listed below. The list was learned from other seeds than these; what it does not explain is in the last column.\n\n" +
 		"| family | what it is about | statements | the same | known | unexplained |\n|---|---|---:|---:|---:|---:|\n")
 	for _, f := range c.Families {
 		about := ""
