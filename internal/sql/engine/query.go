@@ -344,24 +344,3 @@ func (h *handler) prepareQuery(sc *sql.Context, s *Session, query string) (field
 	}
 	return queryFields(sc, q), true, nil
 }
-
-// prepareChange checks a statement that changes rows and whose parameters are not known yet. ok is false: go-mysql-server has to.
-func (h *handler) prepareChange(sc *sql.Context, s *Session, query string) (ok bool, err error) {
-	query = sql.RemoveSpaceAndDelimiter(query, ';')
-	if !s.settings(sc).ownPlanner || !beginsChange(query) {
-		return false, nil
-	}
-	stmt, rest, err := parseQuery(rewrite(query), sql.LoadSqlMode(sc).ParserOptions())
-	if err != nil || rest != "" || !changes(stmt) || leftToOrdinary(stmt) {
-		return false, nil
-	}
-	withoutClauses(stmt)
-	host := &queryHost{ctx: sc, s: s, preparing: true, env: environment(sc)}
-	host.env.Change, host.env.Warn = true, func(uint16, string) {} // of what is not executed yet
-	host.assigning = assignedVariables(host.env, query, stmt)
-	_, err = bind.BindChange(host, stmt)
-	if errors.Is(err, bind.ErrUnsupported) {
-		return false, nil
-	}
-	return true, clientSide(err)
-}

@@ -9,12 +9,12 @@ import (
 
 // Conditions with OR.
 //
-// What all parts of an OR demand is demanded by itself: (a AND b) OR (a AND c) is a AND (b OR c). Then a can be the condition of a join, or find rows
-// by an index.
+// What all parts of an OR demand is demanded by itself: (a AND b) OR (a AND c) is a AND (b OR c). Then a can be the condition of a join, or
+// find rows by an index.
 //
-// Of an OR that reads both sides of a join each side gets what it says of that side alone: of (n1 = 'F' AND n2 = 'G') OR (n1 = 'G' AND n2 = 'F') the
-// left side n1 = 'F' OR n1 = 'G'. Nothing is taken away for it. Only comparisons of columns with constants of their kind are added, which neither
-// warn nor fail.
+// Of an OR that reads both sides of a join each side gets what it says of that side alone: of (n1 = 'F' AND n2 = 'G') OR (n1 = 'G' AND n2 =
+// 'F') the left side n1 = 'F' OR n1 = 'G'. Nothing is taken away for it. Only comparisons of columns with constants of their kind are
+// added, which neither warn nor fail.
 
 // branches are the parts of an OR, each as the list of what it demands.
 func branches(or *expr.Call) [][]expr.Node {

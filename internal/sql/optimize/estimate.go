@@ -22,8 +22,8 @@ const (
 // fewest is the least estimate: plans are compared by products, which must not become zero.
 const fewest = 1
 
-// matching is how many rows of a table have one value of a column that an index holds, which is not unique. Of types that have few values it is taken
-// that all of them are used: half of the rows of a table may have status = 1.
+// matching is how many rows of a table have one value of a column that an index holds, which is not unique. Of types that have few values
+// it is taken that all of them are used: half of the rows of a table may have status = 1.
 func matching(rows float64, t expr.Type) float64 {
 	return max(fewest, math.Sqrt(math.Sqrt(rows)), rows/values(t))
 }

@@ -7,14 +7,15 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
-// An OR whose parts are each found by an index of their own, but not all by one: the primary keys that the parts find are put together, each once, and
-// looked up in the table.
+// An OR whose parts are each found by an index of their own, but not all by one: the primary keys that the parts find are put together,
+// each once, and looked up in the table.
 //
 //	WHERE id = 5 OR email = 'x'    the union of two index lookups, joined with the table by its primary key
 //
 // The condition is checked of the rows all the same (O6). MySQL calls this index merge.
 
-// byIndexes is a scan as a lookup of the keys that the parts of an OR find; nil: that is not cheaper than reading the whole table, or cannot be.
+// byIndexes is a scan as a lookup of the keys that the parts of an OR find; nil: that is not cheaper than reading the whole table, or
+// cannot be.
 func (z *optimizer) byIndexes(s *rel.Scan) rel.Node {
 	if z.o.NoAccess || z.o.NoJoinMethods || s.Limit > 0 || len(s.Hints) > 0 || anyFn(s.Filter, volatile) {
 		return nil
