@@ -63,6 +63,13 @@ type changed struct {
 	out *rel.Change
 }
 
+// ignores notes whether the statement says IGNORE. What constants warn of is no error then.
+func (c *changed) ignores(is bool) {
+	if c.out.Ignore = is; c.b.set.Env != nil {
+		c.b.set.Env.Ignore = is
+	}
+}
+
 // tables binds what the statement names behind UPDATE or FROM.
 func (c *changed) tables(with *sqlparser.With, from sqlparser.TableExprs, rest ...sqlparser.SQLNode) (err error) {
 	if with != nil {
@@ -168,7 +175,7 @@ func (c *changed) update(stmt *sqlparser.Update) error {
 	if len(stmt.Returning) > 0 {
 		return unsupported("RETURNING")
 	}
-	c.out.Ignore = stmt.Ignore != ""
+	c.ignores(stmt.Ignore != "")
 	c.out.Several = !single(stmt.TableExprs)
 	if err := c.tables(stmt.With, stmt.TableExprs, stmt.Exprs, stmt.Where, stmt.OrderBy); err != nil {
 		return err
@@ -370,6 +377,7 @@ func (c *changed) delete(stmt *sqlparser.Delete) error {
 	for _, comment := range stmt.Comments {
 		c.out.Ignore = c.out.Ignore || string(comment) == IgnoreMark
 	}
+	c.ignores(c.out.Ignore)
 	c.out.Several = len(stmt.Targets) > 0
 	if err := c.tables(stmt.With, stmt.TableExprs, stmt.Where, stmt.OrderBy); err != nil {
 		return err

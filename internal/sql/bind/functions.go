@@ -54,6 +54,9 @@ func (b *binder) function(e *sqlparser.FuncExpr, s *scope) (expr.Node, error) {
 		}
 		return b.hostCall(e.Qualifier.String()+"."+name, s, args...)
 	}
+	if name == "found_rows" {
+		b.warn(1287, "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.")
+	}
 	if isAggregate(name) {
 		return b.aggregate(&aggregateFunc{name: name, args: e.Exprs, distinct: e.Distinct, text: func() string { return sqlparser.String(e) }}, s)
 	}

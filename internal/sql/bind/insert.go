@@ -21,7 +21,7 @@ func (c *changed) insert(stmt *sqlparser.Insert) error {
 	case stmt.With != nil:
 		return unsupported("WITH before INSERT")
 	}
-	c.out.Ignore = stmt.Ignore != ""
+	c.ignores(stmt.Ignore != "")
 	ins := &rel.Insert{Replace: strings.EqualFold(stmt.Action, sqlparser.ReplaceStr), Listed: true}
 	c.out.Insert = ins
 	c.out.Query.Root = oneRow()
@@ -189,9 +189,11 @@ func (c *changed) rowAlias(row *source, places []int, alias string, names sqlpar
 		return nil, expr.Errorf(1066, "42000", "Not unique table/alias: '%s'", alias)
 	}
 	if len(names) == 0 {
-		out := *row
-		out.alias, out.database = alias, ""
-		return []*source{&out}, nil
+		out := &source{alias: alias}
+		for _, at := range places {
+			out.cols = append(out.cols, row.cols[at])
+		}
+		return []*source{out}, nil
 	}
 	if len(names) != len(places) {
 		return nil, expr.Errorf(1353, "HY000", "In definition of view, derived table or common table expression, SELECT list and "+

@@ -165,6 +165,9 @@ func (b *binder) assemble(sel *sqlparser.Select, s *scope, plan rel.Node, having
 	b.columnsOfItems(s)
 	plan = project(plan, s.items, func(it *item) bool { return it.sorted || distinct })
 	q := &query{foundRows: sel.QueryOpts.SQLCalcFoundRows}
+	if q.foundRows {
+		b.warn(1287, "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two separate queries instead.")
+	}
 	if s.group == nil && !distinct {
 		q.from = s.from.sources
 	}
@@ -248,6 +251,10 @@ func (b *binder) limitValue(e sqlparser.Expr, s *scope) (expr.Node, error) {
 	case *sqlparser.ColName:
 		if e.StoredProcVal != nil {
 			return b.limitValue(e.StoredProcVal, s)
+		}
+		if name := e.Name.String(); strings.HasPrefix(name, "@") {
+			return nil, expr.Errorf(1064, "42000", "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server version "+
+				"for the right syntax to use near '%s' at line 1", name)
 		}
 	}
 	return nil, unsupported("LIMIT %T", e)

@@ -151,7 +151,7 @@ func (t *table) backfillRows(ctx context.Context, sc *sql.Context, tx *txn.Txn, 
 	if err != nil {
 		return err
 	}
-	exprs, err := newRowExpressions(sc, s, t.db, t.l)
+	exprs, err := newRowExpressions(sc, s, t.db, t.l, false)
 	if err != nil {
 		return err
 	}

@@ -192,8 +192,12 @@ func (i *inserter) insertAll() error {
 				return err
 			}
 			ok, err := i.run.Next(row)
-			if err != nil || !ok {
-				return err
+			if err != nil {
+				i.row++
+				return i.earlier(err)
+			}
+			if !ok {
+				return nil
 			}
 			if err := i.insertRows(); err != nil {
 				return err
@@ -227,6 +231,9 @@ func (i *inserter) insertRows() error {
 			if !i.c.Ignore {
 				return i.earlier(err)
 			}
+			if !isDuplicate(err) {
+				i.rows-- // MySQL counts it neither as a record nor as a duplicate
+			}
 			if err := i.ignored(err); err != nil {
 				return err
 			}
@@ -249,9 +256,6 @@ func (i *inserter) insertRow(list []rel.Assignment) error {
 	for at := range t.New {
 		k := &i.constants[at]
 		i.regs[t.New[at]], will[at] = k.v, k.d
-	}
-	if err := i.lackDefaults(t, list); err != nil {
-		return err
 	}
 	for _, a := range list {
 		if t.l.desc.Columns[a.Place].Generated != "" {
@@ -388,7 +392,6 @@ func (i *inserter) identify(will datums) (generated bool, err error) {
 		return false, nil
 	}
 	d := &will[at]
-	kind := t.l.columns[at].Kind
 	switch {
 	case d.IsNull() || d.I == 0 && d.U == 0 && d.F == 0 && !i.zeroIsID:
 		v, err := t.e.t.GetNextAutoIncrementValue(i.ctx, nil)
@@ -402,12 +405,14 @@ func (i *inserter) identify(will datums) (generated bool, err error) {
 			return false, err
 		}
 		return true, i.env.Failed()
-	case kind == rowcodec.Int && d.I > 0:
-		_, err = t.e.t.GetNextAutoIncrementValue(i.ctx, uint64(d.I))
-	case kind == rowcodec.Uint && d.U > 0:
-		_, err = t.e.t.GetNextAutoIncrementValue(i.ctx, d.U)
 	}
-	return false, err
+	return false, i.pass(t, *d)
+}
+
+// isDuplicate reports whether a row could not be inserted because its key is taken.
+func isDuplicate(err error) bool {
+	_, is := uniqueKeyText(err)
+	return is
 }
 
 // store writes the row, and does with those that have one of its keys what the statement says.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -74,14 +73,6 @@ func (s *Session) foreignKeysOf(sc *sql.Context, e *Engine, l *layout, own map[u
 		if k.t == nil {
 			continue
 		}
-		if k.t.l.virtualIndex && (changesChildren(k.onDelete) || changesChildren(k.onUpdate)) {
-			return nil, unsupportedKey(&f)
-		}
-		if own != nil && (changesChildren(k.onDelete) || changesChildren(k.onUpdate)) {
-			if below, err := now.virtualBelow(k.t.l.desc, map[uint64]bool{}); err != nil || below {
-				return nil, cmp.Or(err, unsupportedKey(&f))
-			}
-		}
 		out.referred = append(out.referred, k)
 		out.again = out.again || (changesChildren(k.onDelete) || changesChildren(k.onUpdate)) && leadsTo(now.snap, k.t.l.desc, own, map[uint64]bool{})
 	}
@@ -90,32 +81,6 @@ func (s *Session) foreignKeysOf(sc *sql.Context, e *Engine, l *layout, own map[u
 
 func unsupportedKey(f *catalog.ForeignKey) error {
 	return fmt.Errorf("%w: foreign key %s", bind.ErrUnsupported, f.Name)
-}
-
-// virtualBelow reports whether changes of a table lead to one of which an index has a virtual column.
-func (s *schema) virtualBelow(t *catalog.Table, seen map[uint64]bool) (bool, error) {
-	if seen[t.ID] {
-		return false, nil
-	}
-	seen[t.ID] = true
-	for _, f := range s.snap.References(s.snap.Databases()[t.Database].Name, t.Name) {
-		db := s.snap.Database(f.Database)
-		if db == nil || !changesChildren(f.OnDelete) && !changesChildren(f.OnUpdate) {
-			continue
-		}
-		child := s.snap.Base(db.ID, f.Table)
-		if child == nil {
-			continue
-		}
-		l, err := s.layout(db, child)
-		if err != nil || l.virtualIndex {
-			return true, err
-		}
-		if below, err := s.virtualBelow(child, seen); err != nil || below {
-			return below, err
-		}
-	}
-	return false, nil
 }
 
 // leadsTo reports whether changes of a table, and what follows of them, reach one of some tables.
@@ -351,7 +316,7 @@ func (w *changer) release(fks *foreignKeys, was, will datums) error {
 			action = k.onUpdate
 		}
 		if !changesChildren(action) || k.restrictsItself(will) {
-			if err := w.unreferred(k, key, was, will); err != nil {
+			if err := w.unreferred(k, key); err != nil {
 				return err
 			}
 		}
@@ -363,34 +328,13 @@ func (w *changer) release(fks *foreignKeys, was, will datums) error {
 // that others refer to, whatever its action: MySQL updates no table that it is updating.
 func (k *foreignKey) restrictsItself(will datums) bool { return k.self && will != nil }
 
-// unreferred is error 1451 if a row refers to one that is about to go, or to become will. A row that refers to itself may go, and may not
-// become another one.
-func (w *changer) unreferred(k *foreignKey, key kv.Key, was, will datums) error {
-	most := 1
-	if k.self {
-		most = 2
-	}
-	rows, err := w.lookUp(k, key, most)
-	if err != nil {
+// unreferred is error 1451 if a row refers to one that is about to go, or to become another one: the row itself, too (8.0 lets such a row go).
+func (w *changer) unreferred(k *foreignKey, key kv.Key) error {
+	rows, err := w.lookUp(k, key, 1)
+	if err != nil || len(rows) == 0 {
 		return err
 	}
-	for _, d := range rows {
-		if k.self && will == nil {
-			mine, err := k.t.l.primaryKey(was)
-			if err != nil {
-				return err
-			}
-			its, err := k.t.l.primaryKey(d)
-			if err != nil {
-				return err
-			}
-			if mine.Equal(its) {
-				continue
-			}
-		}
-		return sql.ErrForeignKeyParentViolation.New(k.fk.Name, k.fk.Table, k.fk.ParentTable, "")
-	}
-	return nil
+	return sql.ErrForeignKeyParentViolation.New(k.fk.Name, k.fk.Table, k.fk.ParentTable, "")
 }
 
 // mostCascades is how deep changes may follow each other (InnoDB's FK_MAX_CASCADE_DEL).
@@ -460,6 +404,9 @@ func (w *changer) follow(k *foreignKey, action string, child, parent datums, dep
 		if next[at] = (rowcodec.Datum{}); cascades {
 			next[at] = parent[k.from[i]]
 		}
+	}
+	if err := e.fillVirtual(w.ctx, next); err != nil {
+		return err
 	}
 	if err := w.release(fks, child, next); err != nil {
 		return err

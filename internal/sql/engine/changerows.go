@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -49,11 +50,12 @@ type changedTable struct {
 	l      *layout
 	q      *queryLayout
 	e      *editor
-	needs  []int                // places of the columns that are read of New before they are assigned
-	types  map[int]*expr.Target // by place: those that are assigned
-	seen   map[string]bool      // rows that were changed, by their keys; nil: none comes twice
-	twice  *changedTwice        // nil: the statement changes the table under this name alone
-	atOnce bool                 // what is assigned is read by the assignments behind it
+	needs  []int                   // places of the columns that are read of New before they are assigned
+	types  map[int]*expr.Target    // by place: those that are assigned
+	seen   map[string]bool         // rows that were changed, by their keys; nil: none comes twice
+	twice  *changedTwice           // nil: the statement changes the table under this name alone
+	atOnce bool                    // what is assigned is read by the assignments behind it
+	shown  map[string][]expr.Value // with atOnce: what was assigned, by the keys of the rows
 	keys   *foreignKeys
 	events rowEvents // the triggers that the statement fires for the table's rows
 	later  bool      // BEFORE triggers may replace a NULL that a column does not take
@@ -93,6 +95,9 @@ func newChanger(ctx *sql.Context, s *Session, c *rel.Change, env *expr.Env, run 
 	if c.Several {
 		w.share()
 		w.findFirst()
+	}
+	if !c.Delete { // the others see what it becomes
+		slices.SortStableFunc(w.order, func(a, b int) int { return cmp.Compare(rank(w.targets[a].atOnce), rank(w.targets[b].atOnce)) })
 	}
 	if c.Delete { // rows that refer to others go before those
 		slices.SortStableFunc(w.order, func(a, b int) int {
@@ -267,6 +272,48 @@ func (w *changer) changeKept(width int) error {
 			if err := w.changeOne(t, row[n]); err != nil {
 				return err
 			}
+			if t.atOnce && len(w.targets) > 1 {
+				if err := w.show(t, row, row[n]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// show puts what has been assigned to the table that is changed at once into a row that was found, where the assignments of other tables
+// read it.
+func (w *changer) show(t *changedTable, row []expr.Value, kept expr.Value) error {
+	if kept.IsNull() {
+		return nil
+	}
+	k, err := t.l.primaryKey(kept.Raw().(datums))
+	if err != nil {
+		return err
+	}
+	if t.shown == nil {
+		t.shown = map[string][]expr.Value{}
+	}
+	values := t.shown[string(k)]
+	if values == nil {
+		for _, a := range t.Sets {
+			values = append(values, w.regs[t.Cols[a.Place]])
+		}
+		t.shown[string(k)] = values
+	}
+	for i, o := range w.c.Query.Out {
+		for n, a := range t.Sets {
+			if o.Col == t.Cols[a.Place] {
+				row[i] = values[n]
+			}
 		}
 	}
 	return nil
@@ -324,7 +371,7 @@ func (w *changer) changeOne(t *changedTable, row expr.Value) error {
 	}
 	if err = strictly(w.env, err); err != nil {
 		if !w.c.Ignore {
-			return err
+			return w.earlierRow(t, err)
 		}
 		return w.ignored(err)
 	}
@@ -334,6 +381,17 @@ func (w *changer) changeOne(t *changedTable, row expr.Value) error {
 		}
 	}
 	return nil
+}
+
+// earlierRow is the error of a row before whose new key is taken, or else that of the present row: keys are looked up for many rows together.
+func (w *changer) earlierRow(t *changedTable, err error) error {
+	if !w.s.stmt.deferred || t.e.tx.retry != nil {
+		return err
+	}
+	if first := t.e.flush(w.ctx); first != nil {
+		return first
+	}
+	return err
 }
 
 func (w *changer) deleteRow(t *changedTable, was datums) error {
@@ -398,6 +456,9 @@ func (w *changer) updateRow(t *changedTable, was datums) (datums, error) {
 	if err := w.fire(t, t.events.before, old, will); err != nil {
 		return nil, err
 	}
+	if was, err = w.changedBelow(t, was, will); err != nil {
+		return nil, err
+	}
 	if err := w.noNulls(t, will); err != nil {
 		return nil, err
 	}
@@ -407,6 +468,30 @@ func (w *changer) updateRow(t *changedTable, was datums) (datums, error) {
 		}
 	}
 	return will, w.fire(t, t.events.after, old, will)
+}
+
+// changedBelow is a row as triggers have left it, whose statements may change it by a cascade. Columns that the statement does not change keep
+// what they have now.
+func (w *changer) changedBelow(t *changedTable, was, will datums) (datums, error) {
+	if !t.again() {
+		return was, nil
+	}
+	now, err := w.current(t, was)
+	if err != nil || now == nil {
+		return was, err
+	}
+	for at := range t.New {
+		if !t.kept(at) || rowcodec.Equal(now[at], was[at]) || !rowcodec.Equal(will[at], was[at]) {
+			continue
+		}
+		if will[at] = now[at]; !slices.Contains(t.needs, at) {
+			continue
+		}
+		if w.regs[t.New[at]], err = t.value(now, at); err != nil {
+			return nil, err
+		}
+	}
+	return now, nil
 }
 
 // stored stores a row in the place of another one.
@@ -432,201 +517,24 @@ func (w *changer) stored(t *changedTable, was, will datums) (datums, error) {
 	if err != nil {
 		return nil, err
 	}
+	if at := t.l.autoInc; at >= 0 && !rowcodec.Equal(was[at], will[at]) {
+		if err := w.pass(t, will[at]); err != nil {
+			return nil, err
+		}
+	}
 	w.changed++
 	return will, nil
 }
 
-// assigned is the row with what SET assigns. The registers of the row hold it, too.
-func (w *changer) assigned(t *changedTable, was datums) (datums, error) {
-	for _, at := range t.needs {
-		v, err := t.value(was, at)
-		if err != nil {
-			return nil, err
-		}
-		w.regs[t.New[at]] = v
+// pass has the counter of AUTO_INCREMENT values go on behind a value that a row was given.
+func (w *changer) pass(t *changedTable, d rowcodec.Datum) (err error) {
+	switch {
+	case d.Kind == rowcodec.Int && d.I > 0:
+		_, err = t.e.t.GetNextAutoIncrementValue(w.ctx, uint64(d.I))
+	case d.Kind == rowcodec.Uint && d.U > 0:
+		_, err = t.e.t.GetNextAutoIncrementValue(w.ctx, d.U)
 	}
-	for _, a := range t.Virtual {
-		v, err := w.virtual(t, a)
-		if err != nil {
-			return nil, err
-		}
-		w.regs[t.New[a.Place]] = v
-	}
-	if err := w.lackDefaults(t, t.Sets); err != nil {
-		return nil, err
-	}
-	will := append(datums(nil), was...)
-	for _, a := range t.Sets {
-		if err := w.set(t, will, a); err != nil {
-			return nil, err
-		}
-	}
-	return will, nil
-}
-
-// value is what a row holds of a column.
-func (t *changedTable) value(d datums, at int) (expr.Value, error) {
-	if d[at].IsNull() {
-		return expr.Null, nil
-	}
-	return t.q.read[at](d[at])
-}
-
-// virtual is the value of a column that is calculated when it is read.
-func (w *changer) virtual(t *changedTable, a rel.Assignment) (expr.Value, error) {
-	ignore := w.env.Ignore
-	w.env.Ignore = true
-	defer func() { w.env.Ignore = ignore }()
-	v, err := a.Value.Eval(w.env)
-	if err != nil {
-		return v, err
-	}
-	return expr.Assign(w.env, v, w.target(t, a.Place))
-}
-
-// target is where a value of the row in question goes.
-func (w *changer) target(t *changedTable, at int) *expr.Target {
-	to := t.types[at]
-	if to == nil {
-		c := t.l.schema.Schema[at]
-		typ, _ := targetType(c.Type)
-		to = &expr.Target{Type: declaredType(typ, t.l.desc.Columns[at].Type.Declared), Name: c.Name}
-		t.types[at] = to
-	}
-	to.Row = w.row
-	return to
-}
-
-// set makes an assignment.
-func (w *changer) set(t *changedTable, will datums, a rel.Assignment) error {
-	at, to := a.Place, w.target(t, a.Place)
-	v, err := w.evaluated(t, a, to)
-	if err != nil {
-		return err
-	}
-	if v, err = expr.Assign(w.env, v, to); err != nil {
-		return err
-	}
-	if v.IsNull() && !t.q.columns[at].Nullable && !t.later {
-		if w.env.Strict() || !w.env.Ignore && w.nullFails {
-			return expr.Errorf(1048, "23000", "Column '%s' cannot be null", to.Name)
-		}
-		w.env.Warning(1048, "Column '%s' cannot be null", to.Name)
-		v = expr.ImplicitDefault(to.Type)
-	}
-	if err := w.env.Failed(); err != nil {
-		return err
-	}
-	w.regs[t.New[at]] = v
-	if t.atOnce {
-		w.regs[t.Cols[at]] = v
-	}
-	will[at], err = t.datum(w.ctx, v, at)
 	return err
-}
-
-// generate calculates the generated columns of the row in the registers, and checks it.
-func (w *changer) generate(t *changedTable, will datums) error {
-	for _, a := range t.Generated {
-		if err := w.set(t, will, a); err != nil {
-			return err
-		}
-	}
-	return w.check(t)
-}
-
-// evaluated is the value of an assignment before its conversion.
-func (w *changer) evaluated(t *changedTable, a rel.Assignment, to *expr.Target) (expr.Value, error) {
-	if a.Value != nil {
-		return a.Value.Eval(w.env)
-	}
-	if t.l.desc.Columns[a.Place].Nullable {
-		return expr.Null, nil
-	}
-	return expr.ImplicitDefault(to.Type), nil
-}
-
-// lacksDefault is error 1364, or the warning, if a column that takes no NULL has no default. An ENUM has its first element.
-func (w *changer) lacksDefault(t *changedTable, a rel.Assignment) error {
-	c := &t.l.desc.Columns[a.Place]
-	if a.Value != nil || c.Nullable || c.AutoIncrement || c.Generated != "" || t.q.columns[a.Place].Type.Name == expr.EnumType {
-		return nil
-	}
-	return w.env.StrictOrWarn(1364, "HY000", "Field '%s' doesn't have a default value", c.Name)
-}
-
-// lackDefaults is lacksDefault for all assignments of DEFAULT.
-func (w *changer) lackDefaults(t *changedTable, list []rel.Assignment) error {
-	for _, a := range list {
-		if a.Default {
-			if err := w.lacksDefault(t, a); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// datum is a value of a column's type as it is kept.
-func (t *changedTable) datum(ctx *sql.Context, v expr.Value, at int) (rowcodec.Datum, error) {
-	host, err := toHost(v, t.q.columns[at].Type)
-	if err != nil {
-		return rowcodec.Datum{}, err
-	}
-	d, err := toDatum(ctx, t.l.columns[at].Kind, host)
-	if err == nil && t.l.fixed[at] {
-		d.B = withoutPadding(d.B)
-	}
-	return d, err
-}
-
-// other reports whether assignments have made another row: texts by their bytes, other values in the eyes of their columns' types.
-func (t *changedTable) other(ctx *sql.Context, was, will datums, sets []rel.Assignment) (bool, error) {
-	for _, a := range sets {
-		other, err := t.l.otherValue(ctx, a.Place, was[a.Place], will[a.Place])
-		if err != nil || other {
-			return other, err
-		}
-	}
-	return false, nil
-}
-
-// otherValue reports whether two values of a column are different ones.
-func (l *layout) otherValue(ctx *sql.Context, at int, was, will rowcodec.Datum) (bool, error) {
-	if rowcodec.Equal(was, will) {
-		return false, nil
-	}
-	if was.IsNull() || will.IsNull() || l.columns[at].Kind == rowcodec.Text || l.columns[at].Kind == rowcodec.Bytes {
-		return true, nil
-	}
-	a, err := l.decode[at](was)
-	if err != nil {
-		return false, err
-	}
-	b, err := l.decode[at](will)
-	if err != nil {
-		return false, err
-	}
-	n, err := l.schema.Schema[at].Type.Compare(ctx, a, b)
-	return n != 0, err
-}
-
-// check is error 3819 if a CHECK constraint is false of the row in the registers.
-func (w *changer) check(t *changedTable) error {
-	for _, k := range t.Checks {
-		v, err := k.Cond.Eval(w.env)
-		if err != nil {
-			return err
-		}
-		is, known, err := expr.Truth(w.env, v)
-		if err != nil {
-			return err
-		}
-		if known && !is {
-			return expr.Errorf(3819, "HY000", "Check constraint '%s' is violated.", k.Name)
-		}
-	}
-	return nil
 }
 
 // ignored makes a warning of an error about one row, where IGNORE does so.

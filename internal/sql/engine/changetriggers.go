@@ -119,7 +119,7 @@ func (w *changer) noNulls(t *changedTable, will datums) error {
 			return expr.Errorf(1048, "23000", "Column '%s' cannot be null", to.Name)
 		}
 		w.env.Warning(1048, "Column '%s' cannot be null", to.Name)
-		v := expr.ImplicitDefault(to.Type)
+		v := zeroValue(to.Type)
 		w.regs[t.New[at]] = v
 		var err error
 		if will[at], err = t.datum(w.ctx, v, at); err != nil {

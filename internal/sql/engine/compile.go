@@ -42,7 +42,7 @@ func (x *execution) learn(sc *sql.Context) {
 	options := sql.LoadSqlMode(sc).ParserOptions()
 	if stmt, end, err := sql.DefaultMySQLParser.ParseOneWithOptions(sc, k.text, options); err == nil && end >= len(k.text) {
 		c := &compiler{e: x.h.e, sc: sc, schema: x.pinned, result: x.schema, described: x.described}
-		en.plan = c.statement(stmt, k.database)
+		en.plan = c.statement(stmt, k.text, k.database)
 	}
 	if en.plan != nil {
 		u := x.s.stmt.uses // of the execution just now
@@ -52,16 +52,14 @@ func (x *execution) learn(sc *sql.Context) {
 	x.h.e.plans.put(en)
 }
 
-func (c *compiler) statement(stmt sqlparser.Statement, database string) *compiled {
+func (c *compiler) statement(stmt sqlparser.Statement, text, database string) *compiled {
 	switch s := stmt.(type) {
 	case *sqlparser.Begin:
 		if s.TransactionCharacteristic == "" {
 			return &compiled{kind: control, begin: beginMode(s), form: beginForm{}}
 		}
-	case *sqlparser.Commit:
-		return &compiled{kind: control, form: commitForm{}}
-	case *sqlparser.Rollback:
-		return &compiled{kind: control, form: rollbackForm{}}
+	case *sqlparser.Commit, *sqlparser.Rollback:
+		return &compiled{kind: control, form: controlForm(stmt, text)}
 	}
 	if c.schema == nil {
 		return nil

@@ -161,11 +161,16 @@ func (x *execution) attemptPlan(sc *sql.Context, p *compiled, given []literal) (
 			return err
 		}
 	}
+	if p.kind == control {
+		s.ClearWarnings() // a ROLLBACK may warn
+	}
 	err = p.form.perform(x, sc, given)
 	if err == errOrdinary {
 		return err
 	}
-	s.ClearWarnings()
+	if p.kind != control {
+		s.ClearWarnings()
+	}
 	sql.IncrementStatusVariable(sc, "Questions", 1)
 	if p.counter != "" {
 		sql.IncrementStatusVariable(sc, p.counter, 1)
@@ -222,62 +227,4 @@ func (p *compiled) fits(sch *schema) bool {
 func (x *execution) counted(r types.OkResult) {
 	x.s.GetLastQueryInfo().RowCount.Store(int64(r.RowsAffected))
 	x.out.ok(r)
-}
-
-// controlled is the answer of a statement about transactions: for go-mysql-server it is a result without rows.
-func (x *execution) controlled() {
-	i := x.s.GetLastQueryInfo()
-	i.RowCount.Store(-1)
-	i.FoundRows.Store(0)
-	x.out.begin(nil)
-}
-
-type beginForm struct{}
-
-func (beginForm) perform(x *execution, sc *sql.Context, _ []literal) error {
-	s := x.s
-	if t := s.transaction(); t != nil {
-		if err := s.CommitTransaction(sc, t); err != nil {
-			return err
-		}
-	}
-	t, err := s.StartTransaction(sc, sql.ReadWrite)
-	if err != nil {
-		return err
-	}
-	s.SetTransaction(t)
-	s.SetIgnoreAutoCommit(true)
-	x.controlled()
-	return nil
-}
-
-type commitForm struct{}
-
-func (commitForm) perform(x *execution, sc *sql.Context, _ []literal) error {
-	if t := x.s.transaction(); t != nil {
-		if err := x.s.CommitTransaction(sc, t); err != nil {
-			return err
-		}
-	}
-	x.s.SetIgnoreAutoCommit(false)
-	x.s.SetTransaction(nil)
-	x.controlled()
-	return nil
-}
-
-type rollbackForm struct{}
-
-func (rollbackForm) perform(x *execution, sc *sql.Context, _ []literal) error {
-	if t := x.s.transaction(); t != nil {
-		if t.gaveTemporary || t.tookTemporary {
-			return errOrdinary // there is a warning
-		}
-		if err := x.s.Rollback(sc, t); err != nil {
-			return err
-		}
-	}
-	x.s.SetIgnoreAutoCommit(false)
-	x.s.SetTransaction(nil)
-	x.controlled()
-	return nil
 }

@@ -172,6 +172,9 @@ func (c *compiler) assignment(e *sqlparser.AssignmentExpr) (st setForm, ok bool)
 	if st.at < 0 || c.bound(st.at) {
 		return st, false
 	}
+	if st.at == c.l.autoInc {
+		return st, false // its counter goes on behind the value
+	}
 	st.assign = c.l.assigner(st.at)
 	if b, isBinary := e.Expr.(*sqlparser.BinaryExpr); isBinary {
 		if st.from = c.column(b.Left); st.from < 0 || !c.wholeNumbers(st.from) || !c.wholeNumbers(st.at) {

@@ -31,6 +31,8 @@ type editor struct {
 	// be that of a row yet to be moved.
 	moves bool
 	exprs *rowExpressions // of functional indexes; nil: there are none, or none has been needed
+	// virtuals are those of the virtual columns that indexes have, for rows that foreign keys change; nil: none have been needed.
+	virtuals *rowExpressions
 }
 
 // newRow is a row whose keys are still to be looked up.
@@ -254,11 +256,24 @@ func (e *editor) fill(ctx *sql.Context, d datums) (err error) {
 		return nil
 	}
 	if e.exprs == nil {
-		if e.exprs, err = newRowExpressions(ctx, e.s, e.t.db, e.t.l); err != nil {
+		if e.exprs, err = newRowExpressions(ctx, e.s, e.t.db, e.t.l, false); err != nil {
 			return err
 		}
 	}
 	return e.exprs.fill(d)
+}
+
+// fillVirtual calculates the virtual columns that indexes have for a row that a foreign key changes.
+func (e *editor) fillVirtual(ctx *sql.Context, d datums) (err error) {
+	if !e.t.l.virtualIndex {
+		return nil
+	}
+	if e.virtuals == nil {
+		if e.virtuals, err = newRowExpressions(ctx, e.s, e.t.db, e.t.l, true); err != nil {
+			return err
+		}
+	}
+	return e.virtuals.fill(d)
 }
 
 // stored reads the row with this primary key. For tables with an index on a virtual column: of a row that it got by a

@@ -32,7 +32,10 @@ func newEnvironment(ctx *sql.Context) *expr.Env {
 		GroupConcatMax: 1024,
 		Collation:      uint16(ctx.GetCollation()),
 		Warn:           func(code uint16, message string) { ctx.Warn(int(code), "%s", message) },
-		Interrupted:    func() error { return interrupted(ctx) },
+		Note: func(code uint16, message string) {
+			ctx.Session.Warn(&sql.Warning{Level: "Note", Code: int(code), Message: message})
+		},
+		Interrupted: func() error { return interrupted(ctx) },
 	}
 	if n, ok := integerVariable(ctx, "max_allowed_packet"); ok {
 		e.MaxPacket = int(n)

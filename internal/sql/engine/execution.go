@@ -88,6 +88,9 @@ func (x *execution) runStatement(sc *sql.Context, r request) (remainder string, 
 		return remainder, err
 	}
 	stmt, remainder := x.parse(sc, &r)
+	if own := x.showsLog(stmt); own != nil {
+		x.own = own
+	}
 	if x.own != nil && x.own.answer != nil {
 		return remainder, x.answerOwn(sc, r, remainder)
 	}
@@ -127,6 +130,14 @@ func (x *execution) runStatement(sc *sql.Context, r request) (remainder string, 
 	}
 	if err != nil {
 		return remainder, x.h.e.clientError(sc, err, nil)
+	}
+	if f := controlForm(stmt, r.query); f != nil {
+		if err := x.repeat(sc, func() error { return x.attemptControl(sc, f, beginMode(stmt)) }); err != nil {
+			return remainder, err
+		}
+		x.learn(sc)
+		x.setStatus(sc)
+		return remainder, x.out.finish(x.more)
 	}
 	err = errOrdinary
 	if ins, q := x.insertsQuery(sc, &r); q != nil {
@@ -251,12 +262,20 @@ func (x *execution) autocommit(sc *sql.Context) bool {
 	return x.s.settings(sc).autocommit
 }
 
-// beforeChange prepares a change of the catalog: it is a transaction of its own.
+// beforeChange prepares a change of the catalog: it is a transaction of its own. One that only reads ends as any other does, and its access
+// mode with it; what is left is that of the session.
 func (x *execution) beforeChange(sc *sql.Context) error {
-	if t := x.s.transaction(); t != nil && t.readOnly && !x.temporary {
+	if t := x.s.transaction(); t != nil && !t.past.Present() && !x.temporary {
 		return x.h.e.clientError(sc, sql.ErrReadOnlyTransaction.New(), t)
 	}
-	return x.implicitCommit(sc)
+	if err := x.implicitCommit(sc); err != nil {
+		return err
+	}
+	x.s.next = nil
+	if x.s.settings(sc).readOnly {
+		return x.h.e.clientError(sc, sql.ErrReadOnlyTransaction.New(), nil)
+	}
+	return nil
 }
 
 // implicitCommit ends the open transaction before a statement that changes the catalog, as MySQL does.
@@ -281,7 +300,7 @@ func (x *execution) fail(sc *sql.Context, t *tx, err error) error {
 	if t == nil {
 		return own
 	}
-	t.accessed = t.accessed || x.kind != control && x.kind != other
+	t.accessed = t.accessed || x.kind != control && x.kind != other && own.Num != 1792 // which is found before anything is looked at
 	if t.kv != nil && t.retry == nil {
 		if rerr := t.kv.Release(context.WithoutCancel(sc)); rerr != nil {
 			own = x.h.e.clientError(sc, rerr, nil)
@@ -319,11 +338,12 @@ func (x *execution) whyStopped(err error, t *tx) error {
 // attempt executes the statement once, in a context of its own: the engine cancels it at the end.
 func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map[string]sqlparser.Expr) (err error) {
 	defer x.h.recovered(query, &err)
-	sc, err := x.h.sm.NewContextWithQuery(x.ctx, x.c, query)
+	session, err := x.h.sm.NewContextWithQuery(x.ctx, x.c, query)
 	if err != nil {
 		return err
 	}
-	if sc, err = sc.ProcessList.BeginQuery(sc, query); err != nil {
+	sc, err := session.ProcessList.BeginQuery(session, query)
+	if err != nil {
 		return err
 	}
 	defer sc.ProcessList.EndQuery(sc)
@@ -392,9 +412,16 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 			defer sc.Session.UnprepareQuery(query)
 		}
 	}
-	if _, ok := stmt.(*sqlparser.Set); ok {
+	if load, ok := stmt.(*sqlparser.Load); ok { // in MySQL's words if there is no such table
+		if _, err := (&queryHost{ctx: sc, s: x.s}).Relation(load.Table.DbQualifier.String(), load.Table.Name.String()); err != nil {
+			return clientSide(err)
+		}
+	}
+	_, sets := stmt.(*sqlparser.Set)
+	if sets {
 		x.s.ClearWarnings() // go-mysql-server does so for all others
 	}
+	autocommit := x.s.settings(sc).autocommit
 	schema, iter, _, err := x.h.e.gms.QueryWithBindings(sc, query, stmt, bindings, x.s.stmt.flags)
 	if err != nil {
 		x.keep()
@@ -404,6 +431,11 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		return err
 	} else if err != nil {
 		x.out.rows = append(x.out.rows, []sqltypes.Value{sqltypes.MakeTrusted(x.out.fields[0].Type, []byte("1"))})
+	}
+	if sets {
+		if err := x.setsAutocommit(session, autocommit); err != nil { // the end of its plan has cancelled sc
+			return err
+		}
 	}
 	if n := x.s.stmt.tables; n != nil {
 		n.warnOfTypes(x.s)

@@ -138,6 +138,9 @@ func (h *handler) describe(sc *sql.Context, s *Session, query string) ([]*queryp
 	if fields, ok, err := h.prepareQuery(sc, s, query); ok {
 		return fields, err
 	}
+	if done, err := h.prepareChange(sc, s, query); done {
+		return nil, err
+	}
 	if own := ownAlone(query); own != nil {
 		if own.answer != nil {
 			return nil, nil // its columns are told with its rows
@@ -220,7 +223,7 @@ func (h *handler) statement(ctx context.Context, c *mysql.Conn, r request, send 
 	var x *execution
 	done := false
 	if s != nil {
-		s.active = nil
+		s.active, s.cleared = nil, false
 		if err := s.locksLapsed(); err != nil {
 			return "", err
 		}
@@ -267,6 +270,7 @@ func (h *handler) over(x *execution, began time.Time, remainder string, err erro
 	var code int
 	if own, ok := err.(*mysql.SQLError); ok {
 		code = own.Num
+		x.s.failed(own)
 	}
 	if x.digest == "" {
 		x.digest = h.e.statements.digest(x.query)

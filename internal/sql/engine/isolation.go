@@ -116,8 +116,6 @@ func (s *Session) startsReadOnly(ctx *sql.Context, c sql.TransactionCharacterist
 	switch {
 	case c == sql.ReadOnly:
 		return true
-	case s.stmt.begin == sqlparser.TxReadWrite:
-		return false
 	case s.next != nil:
 		return *s.next
 	}
@@ -127,7 +125,7 @@ func (s *Session) startsReadOnly(ctx *sql.Context, c sql.TransactionCharacterist
 // used notes that a transaction is over: what was said of the next one has been heeded, if it was one. Statements that
 // look at no table are none, unless they stand between BEGIN and COMMIT.
 func (s *Session) used(t *tx) {
-	if t.accessed || t.explicit && s.stmt.begin == "" {
+	if s.stmt.begin == "" && (t.accessed || t.explicit) {
 		s.next = nil
 	}
 }

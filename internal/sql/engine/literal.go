@@ -13,6 +13,8 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
+	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/number"
 	"github.com/longitude-db/longitude/internal/sql/rowcodec"
 )
 
@@ -201,21 +203,50 @@ func byteStrings(typ sql.Type) assign {
 // clone is a copy that is not nil: what a statement came in is used again.
 func clone(b []byte) []byte { return append(make([]byte, 0, len(b)), b...) }
 
-// converted stores what the engine's own conversion gives without complaint.
+// converted stores what is assigned without a warning or a note.
 func converted(typ sql.Type, kind rowcodec.Kind) assign {
+	t := exprType(typ, expr.Implicit)
 	return func(ctx *sql.Context, l literal) (rowcodec.Datum, bool) {
-		v, ok := l.value(ctx)
+		v, ok := l.constant()
 		if !ok {
 			return rowcodec.Datum{}, false
 		}
-		warnings := ctx.WarningCount()
-		c, in, err := typ.Convert(ctx, v)
-		if err != nil || in != sql.InRange || ctx.WarningCount() != warnings {
+		env, told := environment(ctx), false
+		env.Change, env.Ignore, env.Note = true, false, nil
+		env.Warn = func(uint16, string) { told = true }
+		v, err := expr.Assign(env, v, &expr.Target{Type: t})
+		if err != nil || told || env.Failed() != nil {
+			return rowcodec.Datum{}, false
+		}
+		c, err := toHost(v, t)
+		if err != nil {
 			return rowcodec.Datum{}, false
 		}
 		d, err := toDatum(ctx, kind, c)
 		return d, err == nil
 	}
+}
+
+// constant is the literal as a value of an expression.
+func (l literal) constant() (expr.Value, bool) {
+	text := string(l.text)
+	switch l.kind {
+	case intLiteral:
+		n, err := strconv.ParseInt(text, 10, 64)
+		return expr.Int(n), err == nil
+	case decimalLiteral:
+		if strings.ContainsAny(text, "eE") || !strings.Contains(text, ".") {
+			return expr.Null, false
+		}
+		d, s := number.ParseDecimal(text)
+		return expr.Decimal(d), s.Clean()
+	case floatLiteral:
+		f, err := strconv.ParseFloat(text, 64)
+		return expr.Float(f), err == nil
+	case textLiteral:
+		return expr.Text(text), utf8.ValidString(text)
+	}
+	return expr.Null, false
 }
 
 // value is the literal as the engine's planner makes it.

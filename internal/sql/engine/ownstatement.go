@@ -24,8 +24,10 @@ type ownStatement struct {
 	answer func(x *execution, sc *sql.Context) error
 	// changes: it changes the catalog. whole: it is a stored program, which may contain semicolons.
 	changes, whole bool
-	text           string // of one that is whole
-	trigger        string // the CREATE TRIGGER that instead stands for
+	// keepsConditions: the statement tells of the errors and warnings of the one before.
+	keepsConditions bool
+	text            string // of one that is whole
+	trigger         string // the CREATE TRIGGER that instead stands for
 }
 
 // findOwn recognizes the first statement of a text, and returns what is behind it. Nil: it is none of these.
@@ -128,7 +130,7 @@ var ownVerbs = map[string]func(ownText) *ownStatement{
 		return &ownStatement{answer: (*execution).unlockTables}
 	},
 	"show": func(t ownText) *ownStatement {
-		if own := cmp.Or(showCreateRoutine(t), showCreateTrigger(t), showCreateViewOf(t)); own != nil {
+		if own := cmp.Or(showCreateRoutine(t), showCreateTrigger(t), showCreateViewOf(t), showConditions(t)); own != nil {
 			return own
 		}
 		switch {
@@ -333,7 +335,9 @@ func (x *execution) attemptOwn(sc *sql.Context, answer func(*execution, *sql.Con
 	if s.latest = s.transaction(); s.latest != nil {
 		s.latest.startStatement(x.lockUntil)
 	}
-	s.ClearWarnings()
+	if x.own == nil || !x.own.keepsConditions {
+		s.ClearWarnings()
+	}
 	if x.kind == changingCatalog {
 		if err := x.lockCatalog(sc); err != nil {
 			return err

@@ -384,14 +384,21 @@ func (p *invocation) into(text string, stmt sqlparser.SelectStatement, into *sql
 }
 
 // changeWithin executes a statement that changes rows in the transaction of the one around it.
-func (p *invocation) changeWithin(text string) (err error) {
+func (p *invocation) changeWithin(text string) error {
 	s := p.x.s
-	t := s.transaction()
-	if t == nil {
-		return mysql.NewSQLError(1105, "HY000", "a stored program runs without a transaction")
+	stmt, rest, err := parseQuery(rewrite(text), sql.LoadSqlMode(p.sc).ParserOptions())
+	if err == nil && rest == "" && changes(stmt) && !leftToOrdinary(stmt) {
+		if stmt, err = p.localize(stmt); err != nil {
+			return err
+		}
+		withoutClauses(stmt)
+		err := p.inside(text, stmt, false, func() error { return p.changeByOwn(stmt) })
+		if !errors.Is(err, bind.ErrUnsupported) {
+			return err
+		}
+		p.x.h.e.log.Debug("a statement is left to go-mysql-server", "why", err, "query", text)
 	}
-	stmt, err := p.x.h.e.gms.Parser.ParseSimple(rewrite(text))
-	if err != nil {
+	if stmt, err = p.x.h.e.gms.Parser.ParseSimple(rewrite(text)); err != nil {
 		return err
 	}
 	if stmt, err = p.literalize(stmt); err != nil {
@@ -415,6 +422,16 @@ func (p *invocation) changeWithin(text string) (err error) {
 	if temporary == nil && kindOfStatement(stmt) != writing && kindOfStatement(stmt) != other {
 		return errNotInPrograms(text)
 	}
+	return p.inside(text, stmt, temporary != nil, func() error { return p.changeByHost(text, stmt) })
+}
+
+// inside executes a statement in the transaction of the one around it. If it fails nothing of it remains. temporary: it makes a temporary table.
+func (p *invocation) inside(text string, stmt sqlparser.Statement, temporary bool, execute func() error) (err error) {
+	s := p.x.s
+	t := s.transaction()
+	if t == nil {
+		return mysql.NewSQLError(1105, "HY000", "a stored program runs without a transaction")
+	}
 	if err := p.changesItsOwn(stmt); err != nil {
 		return err
 	}
@@ -427,7 +444,7 @@ func (p *invocation) changeWithin(text string) (err error) {
 	outer.ahead = nil
 	s.stmt = &statement{kind: writing, query: text, lockUntil: outer.lockUntil, asOf: outer.asOf, deferred: false, flags: &sql.QueryFlags{}, scanLocks: outer.scanLocks,
 		by: &execution{h: p.x.h, ctx: p.x.ctx, s: s, c: p.x.c, program: p, out: p.x.out, query: text, ast: stmt}}
-	s.stmt.temporary = temporary != nil
+	s.stmt.temporary = temporary
 	s.stmt.ids.inserts(stmt)
 	s.stmt.locks = s.stmt.by.lockPlan(p.sc, stmt, nil)
 	ignored := s.GetIgnoreAutoCommit()
@@ -450,9 +467,34 @@ func (p *invocation) changeWithin(text string) (err error) {
 		outer.uses.add(&s.stmt.uses)
 		s.stmt = outer
 	}()
+	return execute()
+}
+
+// changeByOwn is a change by packages of our own. The error wraps bind.ErrUnsupported if they cannot execute it; nothing has been done then.
+func (p *invocation) changeByOwn(stmt sqlparser.Statement) error {
+	s := p.x.s
+	y := s.stmt.by
+	c, warned, err := y.planChange(p.sc, stmt, &queryHost{ctx: p.sc, s: s, program: p})
+	if err != nil {
+		return clientSide(err)
+	}
+	for _, w := range warned {
+		s.Warn(w)
+	}
+	r, err := y.change(p.sc, c)
+	if err != nil {
+		return clientSide(err)
+	}
+	p.affected = r.RowsAffected
+	s.GetLastQueryInfo().RowCount.Store(int64(r.RowsAffected))
+	return nil
+}
+
+// changeByHost is one by go-mysql-server.
+func (p *invocation) changeByHost(text string, stmt sqlparser.Statement) error {
 	sc := p.sc.WithContext(p.sc.Context)
 	sc.ProcessList = sql.EmptyProcessList{} // go-mysql-server ends with the statement what it has of the connection
-	_, iter, _, err := p.x.h.e.gms.QueryWithBindings(sc, text, stmt, nil, s.stmt.flags)
+	_, iter, _, err := p.x.h.e.gms.QueryWithBindings(sc, text, stmt, nil, p.x.s.stmt.flags)
 	if err != nil {
 		return err
 	}

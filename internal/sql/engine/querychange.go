@@ -134,6 +134,11 @@ func (x *execution) ownChange(sc *sql.Context, c *rel.Change) error {
 	if c.Insert != nil {
 		targets = []*rel.Target{c.Insert.Into}
 	}
+	if c.Insert == nil && !c.Delete {
+		if err := keyOfTwo(targets); err != nil {
+			return err
+		}
+	}
 	own := map[uint64]bool{}
 	if r := x.s.transaction(); r != nil && r.readOnly && x.explains == noExplain {
 		for _, t := range targets {
@@ -157,6 +162,26 @@ func (x *execution) ownChange(sc *sql.Context, c *rel.Change) error {
 		x.s.stmt.uses.database(db.ID)
 		if x.foreignKeys[q.t.l.desc.ID], err = x.s.foreignKeysOf(sc, x.h.e, q.t.l, own); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// keyOfTwo is error 1706: a table is updated under two names, and its primary key is assigned to under one of them.
+func keyOfTwo(targets []*rel.Target) error {
+	for i, a := range targets {
+		for _, b := range targets[i+1:] {
+			q, ok := a.Table.(*queryTable)
+			if !ok || a.Table.Database() != b.Table.Database() || a.Table.Name() != b.Table.Name() {
+				continue
+			}
+			for _, p := range q.t.l.primary.parts {
+				is := func(s rel.Assignment) bool { return s.Place == p.at }
+				if slices.ContainsFunc(a.Sets, is) || slices.ContainsFunc(b.Sets, is) {
+					return mysql.NewSQLError(1706, "HY000", "Primary key/partition key update is not allowed since the table is updated both as '%s' and '%s'.",
+						a.Alias, b.Alias)
+				}
+			}
 		}
 	}
 	return nil
@@ -215,4 +240,25 @@ func strictly(env *expr.Env, err error) error {
 		return failed
 	}
 	return err
+}
+
+// prepareChange checks a statement that changes rows and whose parameters are not known yet. done is false: go-mysql-server has to.
+func (h *handler) prepareChange(sc *sql.Context, s *Session, query string) (done bool, err error) {
+	query = sql.RemoveSpaceAndDelimiter(query, ';')
+	if !s.settings(sc).ownPlanner || !beginsChange(query) {
+		return false, nil
+	}
+	stmt, rest, err := parseQuery(rewrite(query), sql.LoadSqlMode(sc).ParserOptions())
+	if err != nil || rest != "" || !changes(stmt) || leftToOrdinary(stmt) {
+		return false, nil
+	}
+	withoutClauses(stmt)
+	host := &queryHost{ctx: sc, s: s, preparing: true, env: environment(sc)}
+	host.env.Change, host.env.Warn = true, func(uint16, string) {} // of what is not executed yet
+	host.assigning = assignedVariables(host.env, query, stmt)
+	_, err = bind.BindChange(host, stmt)
+	if errors.Is(err, bind.ErrUnsupported) {
+		return false, nil
+	}
+	return true, clientSide(err)
 }

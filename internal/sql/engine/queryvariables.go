@@ -172,6 +172,9 @@ func (a *assignment) Volatile() bool { return true }
 
 // SystemVariable implements bind.Host.
 func (h *queryHost) SystemVariable(scope, name string) (expr.Node, error) {
+	if n, is := h.s.conditionCount(name); is && !strings.EqualFold(scope, "global") {
+		return &expr.Lit{V: expr.Int(int64(n)), T: expr.Type{Name: expr.BigInt, Length: 21, Collation: expr.BinaryCollation, Coerc: expr.Numeric}}, nil
+	}
 	v, _, ok := sql.SystemVariables.GetGlobal(name)
 	if !ok {
 		return nil, mysql.NewSQLError(1193, "HY000", "Unknown system variable '%s'", name)

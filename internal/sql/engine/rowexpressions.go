@@ -30,11 +30,12 @@ type rowExpression struct {
 	node   expr.Node
 	target expr.Target
 	index  string // "": a virtual column
+	kept   bool   // the row has the value
 }
 
-// newRowExpressions makes those of a table; nil: it has no functional index.
-func newRowExpressions(ctx *sql.Context, s *Session, db *database, l *layout) (*rowExpressions, error) {
-	if !l.hasParts {
+// newRowExpressions makes those of a table; nil: it has no functional index. virtual: those of its virtual columns that an index has, instead.
+func newRowExpressions(ctx *sql.Context, s *Session, db *database, l *layout, virtual bool) (*rowExpressions, error) {
+	if !l.hasParts && !virtual {
 		return nil, nil
 	}
 	r := &rowExpressions{l: l, ctx: ctx, env: environment(ctx), regs: make([]expr.Value, len(l.columns))}
@@ -75,7 +76,8 @@ func newRowExpressions(ctx *sql.Context, s *Session, db *database, l *layout) (*
 		}
 		c := &l.desc.Columns[at]
 		target, _ := targetType(l.schema.Schema[at].Type)
-		x := rowExpression{at: at, node: node, target: expr.Target{Type: declaredType(target, c.Type.Declared), Name: c.Name}}
+		x := rowExpression{at: at, node: node, target: expr.Target{Type: declaredType(target, c.Type.Declared), Name: c.Name},
+			kept: isPart(c) || virtual && l.stored[at]}
 		if isPart(c) {
 			x.index = l.desc.IndexOf(c.ID)
 		}
@@ -83,7 +85,7 @@ func newRowExpressions(ctx *sql.Context, s *Session, db *database, l *layout) (*
 		return nil
 	}
 	for at := range l.desc.Columns {
-		if isPart(&l.desc.Columns[at]) {
+		if c := &l.desc.Columns[at]; !virtual && isPart(c) || virtual && !isPart(c) && l.virtual[at] && l.stored[at] {
 			if err := add(at); err != nil {
 				return nil, clientSide(err)
 			}
@@ -140,7 +142,7 @@ func (r *rowExpressions) fill(d datums) error {
 			return clientSide(err)
 		}
 		r.regs[x.at] = v
-		if x.index == "" {
+		if !x.kept {
 			continue
 		}
 		host, err := toHost(v, x.target.Type)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/clock"
 )
@@ -35,6 +36,9 @@ type Session struct {
 
 	// lockedTables: LOCK TABLES has been said, and not taken back.
 	lockedTables bool
+
+	// cleared: the present statement has cleared the warnings of the one before.
+	cleared bool
 
 	known            *settings // nil: to be looked up again
 	token, committed clock.Timestamp
@@ -71,6 +75,20 @@ func (e *Engine) makeSession(addr string, client sql.Client, id uint32) *Session
 
 // twinIndex is the code of a warning that go-mysql-server gives wrongly (warnOfTwin).
 const twinIndex = 1831
+
+// ClearWarnings implements sql.Session.
+func (s *Session) ClearWarnings() {
+	s.BaseSession.ClearWarnings()
+	s.cleared = true
+}
+
+// failed adds the error of a statement to the session's warnings, as MySQL does; those of the statement before are gone.
+func (s *Session) failed(err *mysql.SQLError) {
+	if !s.cleared {
+		s.ClearWarnings()
+	}
+	s.BaseSession.Warn(&sql.Warning{Level: "Error", Code: err.Num, Message: err.Message})
+}
 
 // Warn implements sql.Session.
 func (s *Session) Warn(w *sql.Warning) {
@@ -119,6 +137,10 @@ func txOf(ctx *sql.Context) (*Session, *tx, error) {
 // StartTransaction begins a transaction that takes no reading before its first access.
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
 	past := s.past(ctx)
+	if s.stmt.begin == sqlparser.TxReadOnly || s.stmt.begin == sqlparser.TxReadWrite {
+		readOnly := s.stmt.begin == sqlparser.TxReadOnly
+		s.next = &readOnly
+	}
 	s.latest = &tx{e: s.e, ordering: s.settings(ctx).ordering, readOnly: s.startsReadOnly(ctx, c) || !past.Present(), past: past, explicit: s.stmt.begin != "", lockUntil: s.stmt.lockUntil}
 	s.latest.mayWrite = past.Present() && len(s.temporary.tables) > 0
 	s.watch(s.latest)

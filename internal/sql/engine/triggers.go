@@ -324,6 +324,7 @@ func (t *rowTrigger) fire(ctx *sql.Context, old, new []expr.Value) (changed []in
 	}
 	id := t.s.GetLastQueryInfo().LastInsertId.Load() // no statement behind the trigger sees what it makes of LAST_INSERT_ID
 	defer func() { t.s.GetLastQueryInfo().LastInsertId.Store(id) }()
+	warned := t.s.Warnings()
 	f := &blockFrame{}
 	defer p.push(f)()
 	for prefix, row := range map[string][]expr.Value{"old.": old, "new.": new} {
@@ -335,6 +336,10 @@ func (t *rowTrigger) fire(ctx *sql.Context, old, new []expr.Value) (changed []in
 	}
 	if err := p.run(); err != nil {
 		return nil, err
+	}
+	t.s.BaseSession.ClearWarnings() // those of the trigger end with it, as in MySQL
+	for _, w := range warned {
+		t.s.Warn(w)
 	}
 	for i := range new {
 		if v := f.vars["new."+strings.ToLower(t.l.schema.Schema[i].Name)]; v.set {

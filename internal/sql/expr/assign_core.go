@@ -1,5 +1,7 @@
 package expr
 
+import "github.com/longitude-db/longitude/internal/sql/document"
+
 // Conversion on assignment: what INSERT, UPDATE, LOAD DATA, defaults, generated columns and SET NEW.x do with a value before it is
 // stored. It is not what CAST does: a text is read as a number with its fraction and rounded, and what does not fit is an error.
 //
@@ -11,8 +13,9 @@ package expr
 
 // Target is a column that values are assigned to.
 type Target struct {
-	Type Type
-	Name string // of the column, as errors name it
+	Type  Type
+	Name  string // of the column, as errors name it
+	Table string // of the column, or empty
 	// Row counts the rows of the statement from 1 on. Errors and warnings name it.
 	Row int
 }
@@ -96,6 +99,8 @@ func ImplicitDefault(t Type) Value {
 		return Enum(0, "")
 	case KindSet:
 		return Set(0, "")
+	case KindJSON:
+		return JSON(document.NewNull())
 	}
 	return Null
 }
@@ -112,7 +117,7 @@ func truncated(env *Env, to *Target) error {
 
 // noted is 1265 where MySQL gives a note in strict mode, too.
 func noted(env *Env, to *Target) {
-	env.note(1265, "Data truncated for column '%s' at row %d", to.Name, to.Row)
+	env.remark(1265, "Data truncated for column '%s' at row %d", to.Name, to.Row)
 }
 
 // incorrect is 1366: the value is none of the column's kind.
@@ -125,6 +130,5 @@ func tooLong(env *Env, to *Target) error {
 	if env.Strict() {
 		return Errorf(1406, "22001", "Data too long for column '%s' at row %d", to.Name, to.Row)
 	}
-	noted(env, to)
-	return nil
+	return truncated(env, to)
 }

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -28,10 +29,11 @@ func widthOf(n Name) int {
 // assignInt: fractions are rounded, those of decimals and texts half away from zero, those of doubles half to even.
 func assignInt(env *Env, v Value, to *Target) (Value, error) {
 	unsigned := to.Type.Unsigned
-	i, over, err := wholeOf(env, v, to, unsigned)
+	w, err := wholeOf(env, v, unsigned)
 	if err != nil {
 		return Null, err
 	}
+	i, over := w.n, w.over
 	bits := widthOf(to.Type.Name)
 	if unsigned {
 		top := uint64(math.MaxUint64) >> (64 - bits)
@@ -41,10 +43,15 @@ func assignInt(env *Env, v Value, to *Target) (Value, error) {
 		} else if n > top {
 			n, over = top, number.Above
 		}
-		if over != number.InRange {
-			return Uint(n), outOfRange(env, to)
+		if over == number.InRange {
+			return Uint(n), w.rest(env, v, to)
 		}
-		return Uint(n), nil
+		if over == number.Above && to.Type.Name == IntType && v.Kind() == KindFloat {
+			if err := outOfRange(env, to); err != nil { // MySQL warns twice
+				return Null, err
+			}
+		}
+		return Uint(n), outOfRange(env, to)
 	}
 	low, top := int64(math.MinInt64)>>(64-bits), int64(math.MaxInt64)>>(64-bits)
 	n := int64(i.Bits)
@@ -57,52 +64,86 @@ func assignInt(env *Env, v Value, to *Target) (Value, error) {
 	if over != number.InRange {
 		return Int(n), outOfRange(env, to)
 	}
-	return Int(n), nil
+	return Int(n), w.rest(env, v, to)
 }
 
-// wholeOf is a value as the whole number that is assigned to an integer column, at most a BIGINT of the wanted kind.
-func wholeOf(env *Env, v Value, to *Target, unsigned bool) (i number.Int, over number.Range, err error) {
+// whole is a value as a whole number, at most a BIGINT of the wanted kind.
+type whole struct {
+	n    number.Int
+	over number.Range
+	// none: it is a text that does not begin with a number. left: something stands behind the number. Both are told only of what is in range.
+	none, left bool
+}
+
+// rest is what is to be said of a text that is not all number.
+func (w *whole) rest(env *Env, v Value, to *Target) error {
+	switch {
+	case w.none:
+		return incorrect(env, "integer", v.RawText(), to)
+	case w.left:
+		return truncated(env, to)
+	}
+	return nil
+}
+
+// wholeOf is a value as the whole number that is assigned to an integer column.
+func wholeOf(env *Env, v Value, unsigned bool) (w whole, err error) {
 	switch v.Kind() {
 	case KindInt:
-		return number.Signed(v.RawInt()), number.InRange, nil
+		w.n = number.Signed(v.RawInt())
+		return w, nil
 	case KindUint, KindEnum, KindSet:
-		return number.Unsigned(v.RawUint()), number.InRange, nil
+		w.n = number.Unsigned(v.RawUint())
+		return w, nil
 	case KindBit:
-		if i, over = number.FromBinary([]byte(v.RawText())); over != number.InRange {
-			i.Bits = math.MaxUint64
+		if w.n, w.over = number.FromBinary([]byte(v.RawText())); w.over != number.InRange {
+			w.n.Bits = math.MaxUint64
 		}
-		return i, over, nil
+		return w, nil
 	case KindFloat:
 		if unsigned {
 			n, over := number.Uint64FromFloat(v.RawFloat())
-			return number.Unsigned(n), over, nil
+			return whole{n: number.Unsigned(n), over: over}, nil
 		}
 		n, over := number.Int64FromFloat(v.RawFloat())
-		return number.Signed(n), over, nil
+		return whole{n: number.Signed(n), over: over}, nil
 	case KindText, KindBytes:
-		i, s := number.ParseRounded(v.RawText(), unsigned)
-		switch {
-		case s.Over != number.InRange:
-		case !s.Digits:
-			err = incorrect(env, "integer", v.RawText(), to)
-		case s.Rest:
-			err = truncated(env, to)
+		n, s := number.ParseRounded(v.RawText(), unsigned)
+		return whole{n: n, over: s.Over, none: !s.Digits, left: s.Rest}, nil
+	case KindDatetime, KindTime: // rounded to seconds
+		var ok bool
+		if v, ok = toSeconds(v, env.readMode()); !ok {
+			if err := overflowed(env); err != nil {
+				return w, err
+			}
 		}
-		return i, s.Over, err
 	}
-	d, err := ToDecimal(env, v)
+	var d *apd.Decimal
+	if v.Kind() == KindJSON {
+		d, err = jsonNumber(env, v, "INTEGER")
+	} else {
+		d, err = ToDecimal(env, v)
+	}
 	if err != nil {
-		return i, over, err
+		return w, err
+	}
+	if err := env.Failed(); err != nil { // the document is no number
+		return w, err
 	}
 	if unsigned {
 		if d.Negative { // also -0.4, which rounds to 0
-			return number.Unsigned(0), number.Below, nil
+			return whole{n: number.Unsigned(0), over: number.Below}, nil
 		}
 		n, over := number.ToUint64(d)
-		return number.Unsigned(n), over, nil
+		return whole{n: number.Unsigned(n), over: over}, nil
 	}
 	n, over := number.ToInt64(d)
-	return number.Signed(n), over, nil
+	return whole{n: number.Signed(n), over: over}, nil
+}
+
+// overflowed is 1441: a time that is rounded up is behind the end of the year 9999.
+func overflowed(env *Env) error {
+	return env.StrictOrWarn(1441, "22008", "Datetime function: datetime field overflow")
 }
 
 func assignDecimal(env *Env, v Value, to *Target) (Value, error) {
@@ -132,7 +173,10 @@ func assignDecimal(env *Env, v Value, to *Target) (Value, error) {
 		d, over = number.FromInt(i), side
 	default:
 		var err error
-		if d, err = ToDecimal(env, v); err != nil {
+		if d, err = ToDecimal(env, v); err == nil {
+			err = env.Failed() // the document is no number
+		}
+		if err != nil {
 			return Null, err
 		}
 	}
@@ -162,8 +206,8 @@ func assignFloat(env *Env, v Value, to *Target) (Value, error) {
 		switch {
 		case s.Over != number.InRange:
 			outside = true
-		case s.End != len(v.RawText()) || !s.Digits:
-			if err := truncated(env, to); err != nil {
+		case s.End != len(strings.TrimRight(v.RawText(), " ")) || !s.Digits:
+			if err := incorrect(env, floatName(to.Type), v.RawText(), to); err != nil {
 				return Null, err
 			}
 		}
@@ -171,7 +215,10 @@ func assignFloat(env *Env, v Value, to *Target) (Value, error) {
 		f = float64(v.RawUint())
 	default:
 		var err error
-		if f, err = ToFloat(env, v); err != nil {
+		if f, err = ToFloat(env, v); err == nil {
+			err = env.Failed() // the document is no number
+		}
+		if err != nil {
 			return Null, err
 		}
 	}
@@ -197,10 +244,22 @@ func assignFloat(env *Env, v Value, to *Target) (Value, error) {
 	return out, nil
 }
 
+// floatName is how errors name a floating point type.
+func floatName(t Type) string {
+	if t.Name == FloatType {
+		return "FLOAT"
+	}
+	return "DOUBLE"
+}
+
 // assignYear: 0 to 69 are 2000 to 2069, 70 to 99 are 1970 to 1999; the number 0 is the year 0000, the text '0' is 2000.
 func assignYear(env *Env, v Value, to *Target) (Value, error) {
 	var n int64
 	four := false // "0000" is 0000
+	v, err := documentText(env, v)
+	if err != nil {
+		return Null, err
+	}
 	switch v.Kind() {
 	case KindText, KindBytes:
 		i, s := number.ParseRounded(v.RawText(), false)
@@ -233,11 +292,11 @@ func assignYear(env *Env, v Value, to *Target) (Value, error) {
 	case KindTime:
 		n = int64(env.Now.Year())
 	default:
-		i, over, err := wholeOf(env, v, to, false)
+		w, err := wholeOf(env, v, false)
 		if err != nil {
 			return Null, err
 		}
-		if n = int64(i.Bits); over != number.InRange || i.Unsigned && i.Bits > math.MaxInt64 {
+		if n = int64(w.n.Bits); w.over != number.InRange || w.n.Unsigned && w.n.Bits > math.MaxInt64 || v.Kind() == KindDecimal && v.RawDecimal().Negative {
 			n = -1
 		}
 		four = true
@@ -264,15 +323,28 @@ func bitValue(n uint64, length int) Value {
 	return Bit(string(b), n)
 }
 
-// assignBit: texts and binary strings are their bytes, numbers their bits. What is too wide becomes all ones.
+// documentText is a document as a text, where it is assigned as one; other values are as they are.
+func documentText(env *Env, v Value) (Value, error) {
+	if v.Kind() != KindJSON {
+		return v, nil
+	}
+	s, err := ToText(env, v)
+	return Text(s), err
+}
+
+// assignBit: texts, binary strings, documents and times are their bytes, numbers their bits. What is too wide becomes all ones.
 func assignBit(env *Env, v Value, to *Target) (Value, error) {
 	length := min(max(to.Type.Length, 1), 64)
 	top := uint64(math.MaxUint64) >> (64 - length)
 	var n uint64
 	over := number.InRange
 	switch v.Kind() {
-	case KindText, KindBytes, KindBit:
-		i, side := number.FromBinary([]byte(v.RawText()))
+	case KindText, KindBytes, KindBit, KindDate, KindDatetime, KindTime, KindJSON:
+		s, err := ToText(env, v)
+		if err != nil {
+			return Null, err
+		}
+		i, side := number.FromBinary([]byte(s))
 		n, over = i.Bits, side
 	case KindInt, KindUint, KindEnum, KindSet:
 		n = v.RawUint()
@@ -280,17 +352,17 @@ func assignBit(env *Env, v Value, to *Target) (Value, error) {
 		i, side := number.Int64FromFloat(math.Trunc(v.RawFloat()))
 		n, over = uint64(i), side
 	default:
-		i, side, err := wholeOf(env, v, to, false)
+		if v.Kind() == KindDecimal && v.RawDecimal().Negative {
+			return bitValue(0, length), outOfRange(env, to)
+		}
+		w, err := wholeOf(env, v, false)
 		if err != nil {
 			return Null, err
 		}
-		n, over = i.Bits, side
+		n, over = w.n.Bits, w.over
 	}
 	if over == number.InRange && n <= top {
 		return bitValue(n, length), nil
 	}
-	if env.Strict() {
-		return Null, Errorf(1406, "22001", "Data too long for column '%s' at row %d", to.Name, to.Row)
-	}
-	return bitValue(top, length), outOfRange(env, to)
+	return bitValue(top, length), env.StrictOrWarn(1406, "22001", "Data too long for column '%s' at row %d", to.Name, to.Row)
 }

@@ -118,8 +118,10 @@ func TestAssign(t *testing.T) {
 		{numFloat(0.1), dec52, "0.10", ""},
 
 		{numText("1.5"), double, "1.5", ""},
-		{numText("abc"), double, cut, "0 | " + cut},
-		{numText(""), double, cut, "0 | " + cut},
+		{numText("abc"), double, wrong("DOUBLE", "abc"), "0 | " + wrong("DOUBLE", "abc")},
+		{numText("1.5x"), double, wrong("DOUBLE", "1.5x"), "1.5 | " + wrong("DOUBLE", "1.5x")},
+		{numText(" 7 "), double, "7", ""},
+		{numText(""), double, wrong("DOUBLE", ""), "0 | " + wrong("DOUBLE", "")},
 		{numText("1e400"), double, outOf, "1.7976931348623157e308 | " + outOf},
 		{numFloat(-1), udouble, outOf, "0 | " + outOf},
 		{numFloat(0.1), float, "0.1", ""},
@@ -139,10 +141,10 @@ func TestAssign(t *testing.T) {
 		{numText("2024x"), year, cut, "2024 | " + cut},
 
 		{numInt(5), bit3, "\x05", ""},
-		{numInt(8), bit3, long, "\x07 | " + outOf},
-		{numInt(-1), bit3, long, "\x07 | " + outOf},
+		{numInt(8), bit3, long, "\x07 | " + long},
+		{numInt(-1), bit3, long, "\x07 | " + long},
 		{numText("A"), bit8, "A", ""},
-		{numText("AB"), bit8, long, "\xff | " + outOf},
+		{numText("AB"), bit8, long, "\xff | " + long},
 		{numHex("\x00\x03"), bit3, "\x03", ""},
 
 		{numText("abc"), textColumn(Varchar, 3), "abc", ""},

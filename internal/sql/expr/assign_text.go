@@ -134,14 +134,14 @@ func isElementText(v Value) bool {
 	return true
 }
 
-// elementNumber is a number as the index of an element or the bits of a set; ok is false if it is none.
-func elementNumber(env *Env, v Value, to *Target) (n uint64, ok bool, err error) {
-	if v.Kind() == KindFloat {
-		u, over := number.Uint64FromFloat(math.Trunc(v.RawFloat()))
-		return u, over == number.InRange, nil
+// elementNumber is a number as the index of an element or the bits of a set; digits behind the point are cut, also those of decimals.
+func elementNumber(env *Env, v Value) (uint64, error) {
+	if v.Kind() == KindInt || v.Kind() == KindUint {
+		return v.RawUint(), nil
 	}
-	i, over, err := wholeOf(env, v, to, false)
-	return i.Bits, err == nil && over == number.InRange && !i.Negative(), err
+	f, err := ToFloat(env, v)
+	i, _ := number.Int64FromFloat(math.Trunc(f))
+	return uint64(i), err
 }
 
 // assignEnum: by text under the column's collation, or by index. A text that is no element may be an index, as MySQL reads it.
@@ -158,12 +158,14 @@ func assignEnum(env *Env, v Value, to *Target) (Value, error) {
 		s = strings.TrimRight(s, " ")
 		if n = uint64(elementOf(to.Type, s)); n == 0 && len(s) < 6 {
 			if i, scanned := number.ParseInteger(s); scanned.Clean() && !i.Negative() {
-				n = i.Bits
+				if n = i.Bits; n == 0 {
+					return Enum(0, ""), nil // '0' stands for it without a warning
+				}
 			}
 		}
 	} else {
 		var err error
-		if n, _, err = elementNumber(env, v, to); err != nil {
+		if n, err = elementNumber(env, v); err != nil {
 			return Null, err
 		}
 	}
@@ -182,8 +184,8 @@ func assignSet(env *Env, v Value, to *Target) (Value, error) {
 		if err != nil {
 			return Null, err
 		}
-		s = strings.TrimRight(s, " ")
-		if s != "" {
+		whole := s
+		if s = strings.TrimRight(s, " "); s != "" {
 			for _, e := range strings.Split(s, ",") {
 				if i := elementOf(to.Type, e); i > 0 {
 					bits |= 1 << (i - 1)
@@ -192,17 +194,18 @@ func assignSet(env *Env, v Value, to *Target) (Value, error) {
 				}
 			}
 		}
-		if bits == 0 && s != "" && len(s) < 22 {
-			if i, scanned := number.ParseInteger(s); scanned.Clean() && !i.Negative() && i.Bits <= all {
-				bits, clean = i.Bits, true
+		if bits == 0 && whole != "" && len(whole) < 22 { // a number, to its last character
+			i, scanned := number.ParseInteger(whole)
+			if clean = scanned.Clean() && scanned.End == len(whole) && !i.Negative() && i.Bits <= all; clean {
+				bits = i.Bits
 			}
 		}
 	} else {
-		n, ok, err := elementNumber(env, v, to)
+		n, err := elementNumber(env, v)
 		if err != nil {
 			return Null, err
 		}
-		bits, clean = n&all, ok && n <= all
+		bits, clean = n&all, n <= all
 	}
 	out := setValue(to.Type, bits)
 	if !clean {

@@ -115,7 +115,7 @@ func ToInt(env *Env, v Value) (n int64, unsigned bool, err error) {
 		n, unsigned = textToInt(env, v.s)
 		return n, unsigned, nil
 	case KindDate, KindDatetime, KindTime:
-		n, unsigned = decimalToInt(env, temporalToDecimal(toSeconds(v)))
+		n, unsigned = decimalToInt(env, temporalToDecimal(inSeconds(v)))
 		return n, unsigned, nil
 	case KindJSON:
 		return jsonToInt(env, v)

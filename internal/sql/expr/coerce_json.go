@@ -41,8 +41,6 @@ func jsonNumber(env *Env, v Value, as string) (*apd.Decimal, error) {
 		return d.Exact(), nil
 	case document.Double:
 		return floatToDecimal(env, d.Float()), nil
-	case document.Date, document.Datetime, document.Time:
-		return temporalToDecimal(temporalOf(d)), nil
 	case document.String:
 		n, scanned := number.ParseDecimal(d.Str())
 		if !scanned.Clean() {
@@ -226,6 +224,14 @@ func invalidJSON(err error, argument int, function string) error {
 }
 
 // assignDocument is a value for a JSON column: a document, or a text that is one.
+// named is the column with its table.
+func (t *Target) named() string {
+	if t.Table == "" {
+		return t.Name
+	}
+	return t.Table + "." + t.Name
+}
+
 func assignDocument(v Value, to *Target) (Value, error) {
 	switch v.kind {
 	case KindJSON:
@@ -239,9 +245,9 @@ func assignDocument(v Value, to *Target) (Value, error) {
 			if e.Deep {
 				return Null, Errorf(3157, "22032", "%s", e.Text)
 			}
-			return Null, Errorf(3140, "22032", "Invalid JSON text: \"%s\" at position %d in value for column '%s'.", e.Text, e.At, to.Name)
+			return Null, Errorf(3140, "22032", "Invalid JSON text: \"%s\" at position %d in value for column '%s'.", e.Text, e.At, to.named())
 		}
 		return JSON(d), nil
 	}
-	return Null, Errorf(3140, "22032", "Invalid JSON text: \"not a JSON text, may need CAST\" at position 0 in value for column '%s'.", to.Name)
+	return Null, Errorf(3140, "22032", "Invalid JSON text: \"not a JSON text, may need CAST\" at position 0 in value for column '%s'.", to.named())
 }

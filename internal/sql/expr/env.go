@@ -45,8 +45,8 @@ type Env struct {
 	// Change is true while a statement evaluates what it stores (INSERT, UPDATE, DELETE, LOAD): in strict mode some
 	// warnings are errors then. Ignore is true for INSERT IGNORE and UPDATE IGNORE.
 	Change, Ignore bool
-	// Warn records a warning. Never nil in a session's Env; a nil Env.Warn drops them.
-	Warn func(code uint16, message string)
+	// Warn records a warning. Never nil in a session's Env; a nil Env.Warn drops them. Note records what MySQL gives the level Note; nil: Warn does.
+	Warn, Note func(code uint16, message string)
 	// Interrupted is asked by long loops: an error ends the evaluation. May be nil.
 	Interrupted func() error
 	// Host is for leaves: the row that is evaluated, and what else the host needs.
@@ -60,7 +60,7 @@ func (e *Env) Strict() bool { return e.Change && !e.Ignore && e.Mode&StrictTable
 
 // strictStates are the warnings that fail a statement which stores something in strict mode, with their SQLSTATEs.
 var strictStates = map[uint16]string{1260: "HY000", 1264: "22003", 1265: "01000", 1292: "22007", 1365: "22012", 1366: "HY000", 1406: "22001",
-	1411: "HY000", 1441: "22008", 3020: "2201E"}
+	1411: "HY000", 1441: "22008", 3020: "2201E", 3156: "22018", 6527: "22008"}
 
 // Warning records a warning. In a statement that stores something in strict mode some warnings are errors: Failed gives the first.
 func (e *Env) Warning(code uint16, format string, args ...any) {
@@ -70,7 +70,9 @@ func (e *Env) Warning(code uint16, format string, args ...any) {
 		}
 		return
 	}
-	e.note(code, format, args...)
+	if e.Warn != nil {
+		e.Warn(code, fmt.Sprintf(format, args...))
+	}
 }
 
 // Failed is the error, if any, that strict mode makes of what the evaluation since the last call warned of. A host asks after each
@@ -89,6 +91,15 @@ func (e *Env) note(code uint16, format string, args ...any) {
 	if e.Warn != nil {
 		e.Warn(code, fmt.Sprintf(format, args...))
 	}
+}
+
+// remark records what has the level Note, in strict mode, too.
+func (e *Env) remark(code uint16, format string, args ...any) {
+	if e.Note == nil {
+		e.note(code, format, args...)
+		return
+	}
+	e.Note(code, fmt.Sprintf(format, args...))
 }
 
 // Poll is to be called in long loops (X4).

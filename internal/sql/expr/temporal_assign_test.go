@@ -19,6 +19,10 @@ func TestAssignTemporal(t *testing.T) {
 	bad := func(kind, v string) string {
 		return fmt.Sprintf("ERROR 1292 Incorrect %s value: '%s' for column 'c' at row 1", kind, v)
 	}
+	dropped := func(kind, v string) string {
+		return fmt.Sprintf("1292 Incorrect %s value: '%s' for column 'c' at row 1", kind, v)
+	}
+	const overflow = "1441 Datetime function: datetime field overflow"
 	stamp := Type{Name: TimestampType}
 	const zeroDate, zeroTime = "0000-00-00 | ", "0000-00-00 00:00:00 | "
 	for _, c := range []struct {
@@ -30,10 +34,16 @@ func TestAssignTemporal(t *testing.T) {
 		{"20240229", TDate, "2024-02-29", same},
 		{"'20240229'", TDate, "2024-02-29", same},
 		{"20240229.5", TDate, bad("date", "20240229.5"), "2024-02-29 | " + cut},
-		{"'2024-02-29 10:11:12'", TDate, "2024-02-29 | " + cut, same},
+		{"'2024-02-29 10:11:12'", TDate, "2024-02-29 | " + dropped("date", "2024-02-29 10:11:12"), "2024-02-29 | " + cut},
+		{"'2024-02-29 23:59:59.6'", TDate, "2024-03-01", same},
 		{"'2024-02-29 00:00:00'", TDate, "2024-02-29", same},
-		{"TIMESTAMP'2024-02-29 10:11:12'", TDate, "2024-02-29 | " + cut, same},
-		{"TIME'10:11:12'", TDate, "2024-02-29 | " + cut, same},
+		{"TIMESTAMP'2024-02-29 10:11:12.6'", TDate, "2024-02-29 | " + dropped("date", "2024-02-29 10:11:13"), "2024-02-29 | " + cut},
+		{"TIME'10:11:12'", TDate, "2024-02-29 | " + dropped("date", "10:11:12"), "2024-02-29 | " + cut},
+		{"-1", TDate, bad("date", "-1"), zeroDate + out},
+		{"'10:11:12'", TDate, "2010-11-12 | 4095 Delimiter ':' in position 2 in datetime value '10:11:12' at row 1 is deprecated. " +
+			"Prefer the standard '-'.", same},
+		{"' 2024-02-29'", TDate, "2024-02-29 | 4096 Delimiter ' ' in position 0 in datetime value ' 2024-02-29' at row 1 is superfluous and is deprecated. " +
+			"Please remove.", same},
 		{"'0000-00-00'", TDate, bad("date", "0000-00-00"), zeroDate + out},
 		{"'2024-00-00'", TDate, bad("date", "2024-00-00"), zeroDate + out},
 		{"0", TDate, bad("date", "0"), zeroDate + out},
@@ -46,7 +56,7 @@ func TestAssignTemporal(t *testing.T) {
 		{"'2024-02-29 10:11:12.6'", TDatetime(0), "2024-02-29 10:11:13", same},
 		{"'2024-02-29 10:11:12.6'", TDatetime(2), "2024-02-29 10:11:12.60", same},
 		{"DATE'2024-02-29'", TDatetime(3), "2024-02-29 00:00:00.000", same},
-		{"'9999-12-31 23:59:59.9'", TDatetime(0), bad("datetime", "9999-12-31 23:59:59.9"), zeroTime + out},
+		{"'9999-12-31 23:59:59.9'", TDatetime(0), "ERROR " + overflow, zeroTime + overflow + " | " + out},
 		{"'2024-02-29 25:00:00'", TDatetime(0), bad("datetime", "2024-02-29 25:00:00"), zeroTime + cut},
 		{"'2024-02-29 10:11:12+02:00'", TDatetime(0), "2024-02-29 09:11:12", same},
 		{"1.5", TDatetime(0), bad("datetime", "1.5"), zeroTime + cut},
@@ -71,9 +81,11 @@ func TestAssignTemporal(t *testing.T) {
 		{"'10:60:00'", TTime(0), bad("time", "10:60:00"), "00:00:00 | " + out},
 		{"'abc'", TTime(0), bad("time", "abc"), "00:00:00 | " + cut},
 		{"'10:11:12x'", TTime(0), bad("time", "10:11:12x"), "10:11:12 | " + cut},
-		{"TIMESTAMP'2024-02-29 10:11:12'", TTime(0), "10:11:12 | " + cut, same},
-		{"'2024-02-29 10:11:12'", TTime(0), "10:11:12 | " + cut, same},
-		{"DATE'2024-02-29'", TTime(0), "00:00:00 | " + cut, same},
+		{"TIMESTAMP'2024-02-29 10:11:12'", TTime(0), "10:11:12", same},
+		{"'2024-02-29 10:11:12'", TTime(0), "10:11:12 | " + dropped("time", "2024-02-29 10:11:12"), "10:11:12 | " + cut},
+		{"DATE'2024-02-29'", TTime(0), "00:00:00", same},
+		{"''", TTime(0), "00:00:00", same},
+		{"'1e2'", TTime(0), "00:00:00", same},
 	} {
 		if c.loose == same {
 			c.loose = c.strict

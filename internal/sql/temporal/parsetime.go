@@ -29,7 +29,7 @@ func parseTime[T Text](s T, at int, mode Mode) Reading {
 		at++
 	}
 	if at == len(s) {
-		return fail(Truncated)
+		return fail(Truncated | Blank)
 	}
 	if len(s)-at >= 12 {
 		if r, shaped := parseDateTime(s[at:], ZeroParts|InvalidDates|mode&TruncateFraction, true); shaped {
@@ -37,13 +37,15 @@ func parseTime[T Text](s T, at int, mode Mode) Reading {
 				return fail(r.Faults)
 			}
 			r.Deprecated.At += at
-			r.Duration = r.DateTime.Clock()
+			if r.Duration = r.DateTime.Clock(); r.Faults&Overflow != 0 { // rounded up behind the last day
+				r = Reading{Kind: KindDateTime, Duration: microsDay}
+			}
 			return r
 		}
 	}
 	p := timeParts{begin: at}
 	if !scanTime(s, at, &p) {
-		return fail(Truncated)
+		return fail(Truncated | p.blank)
 	}
 	if p.minute > 59 || p.second > 59 {
 		return fail(OutOfRange)
@@ -76,6 +78,7 @@ type timeParts struct {
 	fsp        int
 	up         bool // the seventh digit of the fraction rounds up
 	begin, end int
+	blank      Faults // Blank: a floating point number
 
 	deprecated Delimiter
 }
@@ -111,6 +114,7 @@ func scanTime[T Text](s T, at int, p *timeParts) bool {
 	}
 	at = scanFraction(s, at, p)
 	if hasExponent(s, at) {
+		p.blank = Blank
 		return false
 	}
 	p.end = at

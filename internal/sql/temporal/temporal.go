@@ -142,6 +142,8 @@ const (
 	TimeDropped
 	// Overflow: the result of an operation does not fit the type. Warning 1441 and NULL.
 	Overflow
+	// Blank, with Truncated: a text without a time that an assignment takes for 00:00:00 silently.
+	Blank
 )
 
 // Mode says what readers accept. The zero Mode accepts '0000-00-00' and no other zero month or day.
@@ -211,7 +213,7 @@ func (d DateTime) addMicros(micros int64) (DateTime, Faults) {
 	}
 	day := DayNumber(d) + 1
 	if day > maxDays {
-		return d, OutOfRange
+		return d, OutOfRange | Overflow
 	}
 	return FromDayNumber(day).withClock(clock - microsDay), 0
 }
