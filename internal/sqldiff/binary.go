@@ -30,10 +30,10 @@ const (
 	flagZerofill = 64
 )
 
-var typeNames = map[byte]string{0: "DECIMAL", typeTiny: "TINYINT", typeShort: "SMALLINT", typeLong: "INT", typeFloat: "FLOAT", typeDouble: "DOUBLE", typeNull: "NULL",
-	typeTimestamp: "TIMESTAMP", typeLongLong: "BIGINT", typeInt24: "MEDIUMINT", typeDate: "DATE", typeTime: "TIME", typeDateTime: "DATETIME", typeYear: "YEAR",
-	15: "VARCHAR", typeBit: "BIT", typeJSON: "JSON", typeDecimal: "DECIMAL", 247: "ENUM", 248: "SET", 249: "BLOB", 250: "BLOB", 251: "BLOB", 252: "BLOB", 253: "VARCHAR",
-	254: "CHAR", 255: "GEOMETRY"}
+var typeNames = map[byte]string{0: "DECIMAL", typeTiny: "TINYINT", typeShort: "SMALLINT", typeLong: "INT", typeFloat: "FLOAT",
+	typeDouble: "DOUBLE", typeNull: "NULL", typeTimestamp: "TIMESTAMP", typeLongLong: "BIGINT", typeInt24: "MEDIUMINT", typeDate: "DATE",
+	typeTime: "TIME", typeDateTime: "DATETIME", typeYear: "YEAR", 15: "VARCHAR", typeBit: "BIT", typeJSON: "JSON", typeDecimal: "DECIMAL",
+	247: "ENUM", 248: "SET", 249: "BLOB", 250: "BLOB", 251: "BLOB", 252: "BLOB", 253: "VARCHAR", 254: "CHAR", 255: "GEOMETRY"}
 
 // binaryRow decodes a row of the binary protocol.
 func binaryRow(p []byte, cols []Col) ([]Value, error) {

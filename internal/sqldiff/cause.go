@@ -58,7 +58,8 @@ func (f *Finding) fingerprint(st *Stmt, history []*Stmt, columns map[string]stri
 	switch {
 	case len(names) == 0:
 		f.Cause = f.Fingerprint
-	case oneCause[strings.TrimPrefix(f.Diff.Kind, "accepted ")], f.Diff.Harm == Refused && strings.HasPrefix(f.Diff.Kind, "1105 ") && len(f.Diff.Kind) > 15:
+	case oneCause[strings.TrimPrefix(f.Diff.Kind, "accepted ")], f.Diff.Harm == Refused && strings.HasPrefix(f.Diff.Kind, "1105 ") &&
+		len(f.Diff.Kind) > 15:
 		f.Cause = head
 	}
 	for i := len(history) - 1; i >= 0; i-- {
@@ -71,13 +72,14 @@ var identifier = regexp.MustCompile(`\b(?:[cg]\d\w*|id\d|t\d)\b`)
 // oneCause are the codes of errors that one check finds, whatever the construct: mixed collations, invalid constants beside columns.
 var oneCause = map[string]bool{"1267": true, "1270": true, "1271": true, "1525": true, "3995": true}
 
-// telling leaves out the clauses in which a failing expression happens to stand. If the statement was refused, or only codes, types or warnings differ,
-// these are also joins and the like, unless nothing else is left.
+// telling leaves out the clauses in which a failing expression happens to stand. If the statement was refused, or only codes, types or
+// warnings differ, these are also joins and the like, unless nothing else is left.
 func telling(names []string, refused bool) []string {
 	var inner, out []string
 	for _, n := range names {
 		switch n {
-		case "WHERE", "ORDER BY", "DESC", "LIMIT", "INSERT", "UPDATE", "REPLACE", "INSERT SET", "REPLACE SET", "INSERT SELECT", "GROUP BY", "DEFAULT":
+		case "WHERE", "ORDER BY", "DESC", "LIMIT", "INSERT", "UPDATE", "REPLACE", "INSERT SET", "REPLACE SET", "INSERT SELECT", "GROUP BY",
+			"DEFAULT":
 			continue
 		}
 		out = append(out, n)
@@ -120,7 +122,8 @@ func (r *Report) Causes() []*Cause {
 	for _, f := range r.Findings {
 		c := byName[f.Cause]
 		if c == nil {
-			c = &Cause{Name: f.Cause, Harm: f.Diff.Harm, Example: f, Prints: map[string]int{}, Families: map[string]int{}, Excused: r.Lists.Excuse(f)}
+			c = &Cause{Name: f.Cause, Harm: f.Diff.Harm, Example: f, Prints: map[string]int{}, Families: map[string]int{},
+				Excused: r.Lists.Excuse(f)}
 			byName[f.Cause] = c
 		}
 		c.Count++
@@ -171,7 +174,8 @@ func (r *Report) Text(excused bool) string {
 		if c.Excused != nil {
 			fmt.Fprintf(&b, "; excused: %s", c.Excused.Reason)
 		}
-		fmt.Fprintf(&b, "\nseed %d of %s, statement %d; fingerprint %s\n", c.Example.Seed, c.Example.Family, c.Example.Number, c.Example.Fingerprint)
+		fmt.Fprintf(&b, "\nseed %d of %s, statement %d; fingerprint %s\n", c.Example.Seed, c.Example.Family, c.Example.Number,
+			c.Example.Fingerprint)
 		for _, s := range c.Example.Script {
 			fmt.Fprintf(&b, "    %s;\n", s)
 		}

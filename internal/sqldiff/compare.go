@@ -28,7 +28,8 @@ const (
 	WarningSet       // other warnings
 )
 
-var harmNames = [...]string{"none", "died", "no answer", "state", "rows", "accepted", "refused", "affected", "form", "error code", "column type", "warnings"}
+var harmNames = [...]string{"none", "died", "no answer", "state", "rows", "accepted", "refused", "affected", "form", "error code",
+	"column type", "warnings"}
 
 func (h Harm) String() string { return harmNames[h] }
 
@@ -206,8 +207,9 @@ func likeness(a, b Value, ca, cb Col, folded bool) int {
 }
 
 // mathematical are the functions of doubles whose last digit is the C library's in MySQL and Go's here.
-var mathematical = map[string]bool{"SIN": true, "COS": true, "TAN": true, "COT": true, "ATAN": true, "ATAN2": true, "ASIN": true, "ACOS": true, "EXP": true,
-	"POW": true, "POWER": true, "LN": true, "LOG": true, "LOG2": true, "LOG10": true, "DEGREES": true, "RADIANS": true}
+var mathematical = map[string]bool{"SIN": true, "COS": true, "TAN": true, "COT": true, "ATAN": true, "ATAN2": true, "ASIN": true,
+	"ACOS": true, "EXP": true, "POW": true, "POWER": true, "LN": true, "LOG": true, "LOG2": true, "LOG10": true, "DEGREES": true,
+	"RADIANS": true}
 
 var numberIn = regexp.MustCompile(`-?\d+(?:\.\d+)?(?:e[-+]?\d+)?`)
 

@@ -10,7 +10,8 @@ func genDDL(r source, s *Schema) *Stmt {
 	t := s.Tables[0]
 	if r.IntN(5) < 2 {
 		name := pick(r, "t0", "t0", "t9")
-		text := pick(r, "INSERT INTO "+name+" (id0) VALUES ("+newID(r).String()+")", "UPDATE "+name+" SET id0 = id0 + 50", "DELETE FROM "+name+" WHERE id0 > 1",
+		text := pick(r, "INSERT INTO "+name+" (id0) VALUES ("+newID(r).String()+")", "UPDATE "+name+" SET id0 = id0 + 50",
+			"DELETE FROM "+name+" WHERE id0 > 1",
 			"RENAME TABLE t0 TO t9", "ALTER TABLE t0 RENAME t9")
 		verb, _, _ := strings.Cut(text, " (")
 		return &Stmt{Root: tmpl(clause, verb, text), Changes: true}

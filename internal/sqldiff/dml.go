@@ -184,7 +184,8 @@ func upsert(r source, s *Schema) *Node {
 		}
 		return tmpl(clause, "", c.Name+" = $", v)
 	})...)
-	return tmpl(clause, "ON DUPLICATE KEY UPDATE", "INSERT INTO "+t.Name+" ($) $ ON DUPLICATE KEY UPDATE $", columnList(cols), values(r, cols, 1, 2), sets)
+	return tmpl(clause, "ON DUPLICATE KEY UPDATE", "INSERT INTO "+t.Name+" ($) $ ON DUPLICATE KEY UPDATE $", columnList(cols),
+		values(r, cols, 1, 2), sets)
 }
 
 func insertSelect(r source, s *Schema) *Node {

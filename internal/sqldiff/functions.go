@@ -2,8 +2,8 @@ package sqldiff
 
 import "strings"
 
-// functionLines are the scalar functions and operators, one a line: the kind of the result, the name of the construct where it is not the word
-// before the parenthesis, and the text. {x} is an argument of the kind x, [A|B] one of several words.
+// functionLines are the scalar functions and operators, one a line: the kind of the result, the name of the construct where it is not the
+// word before the parenthesis, and the text. {x} is an argument of the kind x, [A|B] one of several words.
 const functionLines = `
 n +: ({n} + {n})
 n -: ({n} - {n})
@@ -104,7 +104,8 @@ d TIMESTAMP({d}, {t})
 d LAST_DAY({d})
 d DATE_ADD: DATE_ADD({d}, INTERVAL {k} [DAY|MONTH|YEAR|HOUR|MINUTE|SECOND|WEEK|QUARTER|MICROSECOND])
 d DATE_SUB: DATE_SUB({d}, INTERVAL {k} [DAY|MONTH|YEAR|HOUR|MINUTE|SECOND|WEEK|QUARTER|MICROSECOND])
-d DATE_ADD unit of two: DATE_ADD({d}, INTERVAL ['1:30'|'-1 2'|'1-2'|'2'] [HOUR_MINUTE|DAY_HOUR|YEAR_MONTH|MINUTE_SECOND|DAY_SECOND|SECOND_MICROSECOND])
+d DATE_ADD unit of two: DATE_ADD({d},
+	INTERVAL ['1:30'|'-1 2'|'1-2'|'2'] [HOUR_MINUTE|DAY_HOUR|YEAR_MONTH|MINUTE_SECOND|DAY_SECOND|SECOND_MICROSECOND])
 d + INTERVAL: ({d} + INTERVAL {n} [DAY|MONTH|SECOND])
 d - INTERVAL: ({d} - INTERVAL {k} [DAY|YEAR|HOUR])
 d ADDDATE({d}, {k})

@@ -1,6 +1,7 @@
 package sqldiff
 
-// genLimits makes a statement of the family limits: a function whose result would be larger than max_allowed_packet, which is NULL with a warning in MySQL.
+// genLimits makes a statement of the family limits: a function whose result would be larger than max_allowed_packet, which is NULL with a
+// warning in MySQL.
 func genLimits(r source, _ *Schema) *Stmt {
 	huge := atom(pick(r, "100000000000", "1000000000000", "9223372036854775807", "1e20", "200000000"))
 	var n *Node

@@ -48,8 +48,8 @@ func ReadLists() (*Lists, error) {
 	return l, nil
 }
 
-// parseList reads entries of two lines: the pattern, and the reason behind two blanks. Lines that begin with # are comments; a pattern that begins
-// with maria! holds for MariaDB only.
+// parseList reads entries of two lines: the pattern, and the reason behind two blanks. Lines that begin with # are comments; a pattern that
+// begins with maria! holds for MariaDB only.
 func parseList(text string, ours bool) (out []*Entry, err error) {
 	var last *Entry
 	for i, line := range strings.Split(text, "\n") {
@@ -96,7 +96,8 @@ func (l *Lists) Excuse(f *Finding) *Entry {
 	return nil
 }
 
-// Learn gives entries for known.txt: one for each cause of the report that no list excuses, with what was expected and what came as the reason.
+// Learn gives entries for known.txt: one for each cause of the report that no list excuses, with what was expected and what came as the
+// reason.
 func (r *Report) Learn() string {
 	var b strings.Builder
 	for _, c := range r.Causes() {

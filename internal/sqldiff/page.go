@@ -111,7 +111,8 @@ rows, types of columns, affected rows, warnings, error codes and, after each cha
 		if fam := FamilyNamed(f.Name); fam != nil {
 			about = fam.About
 		}
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d |\n", f.Name, about, f.Statements, max(0, f.Statements-f.Differ), f.Excused, f.Differ-f.Excused)
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d |\n", f.Name, about, f.Statements, max(0, f.Statements-f.Differ), f.Excused,
+			f.Differ-f.Excused)
 	}
 	b.WriteString("\n`make sql-diff FAMILY=where SEEDS=100 FIRST=1` runs one family; each difference is made as small as it can be and printed as a script.\n\n" +
 		"## Against itself\n\nTwo ways of asking that must not differ.\n\n" +
@@ -138,8 +139,10 @@ rows, types of columns, affected rows, warnings, error codes and, after each cha
 		}
 	}
 	b.WriteString("\n## Known to be wrong here\n\nEach line is a cause, shown by the smallest statement that was found; tables `t0`, `t1` are generated ones.\n")
-	for _, h := range []struct{ harm, title string }{{"died", "The connection ends"}, {"no answer", "No answer"}, {"state", "Other rows are stored"}, {"rows", "Other rows"},
-		{"accepted", "An answer instead of an error"}, {"refused", "An error instead of an answer"}, {"affected", "Another number of affected rows"},
+	for _, h := range []struct{ harm, title string }{{"died", "The connection ends"}, {"no answer", "No answer"},
+		{"state", "Other rows are stored"}, {"rows", "Other rows"},
+		{"accepted", "An answer instead of an error"}, {"refused", "An error instead of an answer"},
+		{"affected", "Another number of affected rows"},
 		{"form", "The same values in another form, or other descriptions of tables"}, {"error code", "Another error code"}, {"", "The rest"}} {
 		any := false
 		for _, e := range l.Entries {
@@ -152,7 +155,8 @@ rows, types of columns, affected rows, warnings, error codes and, after each cha
 			}
 		}
 	}
-	section("No fault: where the reference is not MySQL 8, or an answer is not determinate", func(e *Entry) bool { return !e.Ours && !e.Maria })
+	section("No fault: where the reference is not MySQL 8, or an answer is not determinate",
+		func(e *Entry) bool { return !e.Ours && !e.Maria })
 	section("Where MariaDB differs from MySQL", func(e *Entry) bool { return !e.Ours && e.Maria })
 	b.WriteString("\nThe lists are `internal/sqldiff/testdata/known.txt` and `internal/sqldiff/testdata/differs.txt`; they may only shrink.\n")
 	return b.String()

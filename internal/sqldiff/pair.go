@@ -8,7 +8,8 @@ import (
 )
 
 // mariaNames gives MariaDB's collations for MySQL's.
-var mariaNames = strings.NewReplacer("utf8mb4_0900_ai_ci", "utf8mb4_uca1400_nopad_ai_ci", "utf8mb4_0900_as_cs", "utf8mb4_uca1400_nopad_as_cs", "utf8mb4_0900_bin", "utf8mb4_nopad_bin")
+var mariaNames = strings.NewReplacer("utf8mb4_0900_ai_ci", "utf8mb4_uca1400_nopad_ai_ci", "utf8mb4_0900_as_cs",
+	"utf8mb4_uca1400_nopad_as_cs", "utf8mb4_0900_bin", "utf8mb4_nopad_bin")
 
 // side is one of the two servers with a connection to it.
 type side struct {
@@ -36,7 +37,8 @@ func (s *side) connect(database string) error {
 		}
 	}
 	s.conn, s.maria = c, strings.Contains(c.Version, "MariaDB")
-	set := append([]string{"SET sql_mode = '" + modeForAll + "'", "SET time_zone = '+00:00'", "SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci"}, s.ready...)
+	set := append([]string{"SET sql_mode = '" + modeForAll + "'", "SET time_zone = '+00:00'", "SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci"},
+		s.ready...)
 	for _, q := range set {
 		if r := s.query(q); r.Err != nil || r.Lost != nil {
 			return fmt.Errorf("%s: %s", q, show(r))
@@ -308,7 +310,8 @@ func (p *pair) try(st *Stmt) *Diff {
 	if p.twin != nil && (want.Err != nil || got.Err != nil) {
 		return nil // the condition itself is an error for some row
 	}
-	d := compare(want, got, how{ordered: st.ordered() && p.twin == nil, folded: st.Folded, warnings: !p.loose && !p.got.prepared, types: !p.loose,
+	d := compare(want, got, how{ordered: st.ordered() && p.twin == nil, folded: st.Folded, warnings: !p.loose && !p.got.prepared,
+		types:  !p.loose,
 		nearly: slices.ContainsFunc(st.Root.names(), func(name string) bool { return mathematical[name] })})
 	if d != nil && p.loose && d.Harm == Form {
 		d = nil

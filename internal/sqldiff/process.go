@@ -60,14 +60,17 @@ func StartReference(command, dir string, limit time.Duration) (*Server, error) {
 	if out, err := first.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("preparing %s: %w\n%s", data, err, out)
 	}
-	args := []string{"--no-defaults", "--user=root", "--datadir=" + data, "--socket=" + filepath.Join(data, "s"), "--port=" + port, "--bind-address=127.0.0.1",
-		"--innodb-flush-log-at-trx-commit=0", "--skip-log-bin", "--performance-schema=OFF", "--sql-mode=" + modeForAll, "--character-set-server=utf8mb4", "--default-time-zone=+00:00"}
+	args := []string{"--no-defaults", "--user=root", "--datadir=" + data, "--socket=" + filepath.Join(data, "s"), "--port=" + port,
+		"--bind-address=127.0.0.1",
+		"--innodb-flush-log-at-trx-commit=0", "--skip-log-bin", "--performance-schema=OFF", "--sql-mode=" + modeForAll,
+		"--character-set-server=utf8mb4", "--default-time-zone=+00:00"}
 	if maria {
 		args = append(args, "--collation-server=utf8mb4_uca1400_nopad_ai_ci", "--pid-file="+filepath.Join(data, "pid"))
 	} else {
 		args = append(args, "--collation-server=utf8mb4_0900_ai_ci", "--mysqlx=OFF", "--pid-file="+filepath.Join(data, "pid"))
 	}
-	s := &Server{Addr: "127.0.0.1:" + port, Limit: limit, Log: filepath.Join(dir, "reference.log"), start: func() *exec.Cmd { return exec.Command(command, args...) }}
+	s := &Server{Addr: "127.0.0.1:" + port, Limit: limit, Log: filepath.Join(dir, "reference.log"),
+		start: func() *exec.Cmd { return exec.Command(command, args...) }}
 	return s, s.Restart()
 }
 
@@ -80,8 +83,8 @@ func StartNode(binary, dir string, limit time.Duration) (*Server, error) {
 	return nodes[0], nil
 }
 
-// StartCluster starts Longitude nodes with empty stores below dir, and returns when every range has its replicas. What has been started is returned even
-// if there is an error.
+// StartCluster starts Longitude nodes with empty stores below dir, and returns when every range has its replicas. What has been started is
+// returned even if there is an error.
 func StartCluster(binary, dir string, nodes int, limit time.Duration) (out []*Server, err error) {
 	join := ""
 	for i := range nodes {
@@ -97,7 +100,8 @@ func StartCluster(binary, dir string, nodes int, limit time.Duration) (out []*Se
 		if err := os.MkdirAll(below, 0o700); err != nil {
 			return out, err
 		}
-		args := []string{"start", "--store", filepath.Join(below, "store"), "--sql-addr", at[0], "--rpc-addr", at[1], "--http-addr", at[2], "--clock", "sim:eps=1ms"}
+		args := []string{"start", "--store", filepath.Join(below, "store"), "--sql-addr", at[0], "--rpc-addr", at[1], "--http-addr", at[2],
+			"--clock", "sim:eps=1ms"}
 		if join != "" {
 			args = append(args, "--join", join)
 		} else {

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Record is what the reference answered to the statements of some seeds of a family. With it answers can be compared where there is no reference, and
-// whatever becomes of the generator.
+// Record is what the reference answered to the statements of some seeds of a family. With it answers can be compared where there is no
+// reference, and whatever becomes of the generator.
 type Record struct {
 	Family    string
 	Reference string // version of the server
@@ -172,7 +172,8 @@ func RecordFamily(reference *Server, f *Family, first uint64, seeds, count int) 
 }
 
 // recordCases asks the statements of a set. In the family txn they come in episodes, because most of them mean nothing alone.
-func recordCases(f *Family, src source, schema *Schema, set *RecordedSet, count int, ask func(string) (*Answer, error)) (out []*RecordedCase, err error) {
+func recordCases(f *Family, src source, schema *Schema, set *RecordedSet, count int,
+	ask func(string) (*Answer, error)) (out []*RecordedCase, err error) {
 	for len(out) < count {
 		n := 1
 		if f.Name == "txn" {
@@ -279,7 +280,8 @@ sets:
 				return run, nil, fmt.Errorf("%s: %s", q, show(r))
 			}
 			if r.Err != nil {
-				out = append(out, &Failure{ID: fmt.Sprintf("%s %d setup", rec.Family, set.Seed), SQL: q, Diff: &Diff{Harm: Refused, Want: "ok", Got: show(r)}, Script: []string{q}})
+				out = append(out, &Failure{ID: fmt.Sprintf("%s %d setup", rec.Family, set.Seed), SQL: q,
+					Diff: &Diff{Harm: Refused, Want: "ok", Got: show(r)}, Script: []string{q}})
 				continue sets
 			}
 		}
@@ -297,7 +299,8 @@ sets:
 			}
 			if d != nil {
 				lost = true
-				out = append(out, &Failure{ID: fmt.Sprintf("%s %d %d", rec.Family, set.Seed, i), SQL: c.SQL, Diff: d, Script: append(slices.Clone(set.Setup), c.SQL)})
+				out = append(out, &Failure{ID: fmt.Sprintf("%s %d %d", rec.Family, set.Seed, i), SQL: c.SQL, Diff: d,
+					Script: append(slices.Clone(set.Setup), c.SQL)})
 			}
 		}
 		s.query("DROP DATABASE " + name)

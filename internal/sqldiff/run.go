@@ -23,10 +23,12 @@ var small = shape{tables: 3, minCols: 2, maxCols: 5, minRows: 0, maxRows: 8}
 
 // Families are all families, in the order of reports.
 var Families = []*Family{
-	{Name: "expr", About: "scalar functions and operators, over constants and over columns of every type", tables: shape{tables: 1, all: true, minRows: 7, maxRows: 9}, generate: genExpr, count: 400},
+	{Name: "expr", About: "scalar functions and operators, over constants and over columns of every type",
+		tables: shape{tables: 1, all: true, minRows: 7, maxRows: 9}, generate: genExpr, count: 400},
 	{Name: "where", About: "conditions, with and without indexes, ORDER BY and LIMIT", tables: small, generate: genWhere, count: 200},
 	{Name: "join", About: "inner, left, right, cross and nested joins of two to four tables", tables: small, generate: genJoin, count: 200},
-	{Name: "subquery", About: "scalar subqueries, IN, EXISTS, ANY and ALL, correlated or not", tables: small, generate: genSubquery, count: 200},
+	{Name: "subquery", About: "scalar subqueries, IN, EXISTS, ANY and ALL, correlated or not", tables: small, generate: genSubquery,
+		count: 200},
 	{Name: "group", About: "aggregates, GROUP BY, HAVING, DISTINCT, ROLLUP", tables: small, generate: genGroup, count: 200},
 	{Name: "window", About: "window functions, partitions, frames", tables: small, generate: genWindow, count: 200},
 	{Name: "cte", About: "WITH, recursive too", tables: small, generate: genCTE, count: 200},
@@ -35,9 +37,11 @@ var Families = []*Family{
 		tables: shape{tables: 2, minCols: 2, maxCols: 5, minRows: 1, maxRows: 6}, generate: genDML, count: 150, episode: 6},
 	{Name: "txn", About: "changes between BEGIN, SAVEPOINT, ROLLBACK and COMMIT on one connection",
 		tables: shape{tables: 2, minCols: 1, maxCols: 3, minRows: 1, maxRows: 4}, generate: genTxn, count: 150, episode: 12},
-	{Name: "limits", About: "functions asked for results that no server could hold", tables: shape{tables: 1, minCols: 1, maxCols: 1, minRows: 1, maxRows: 1}, generate: genLimits, count: 6},
+	{Name: "limits", About: "functions asked for results that no server could hold",
+		tables: shape{tables: 1, minCols: 1, maxCols: 1, minRows: 1, maxRows: 1}, generate: genLimits, count: 6},
 	{Name: "ddl", About: "changes of definitions, then DESCRIBE, SHOW, information_schema and all rows",
-		tables: shape{tables: 1, minCols: 2, maxCols: 5, minRows: 1, maxRows: 5, triggers: true}, generate: genDDL, count: 15, episode: 5, fresh: true},
+		tables: shape{tables: 1, minCols: 2, maxCols: 5, minRows: 1, maxRows: 5, triggers: true}, generate: genDDL, count: 15, episode: 5,
+		fresh: true},
 }
 
 // FamilyNamed finds a family; nil if there is none of this name.
@@ -86,7 +90,8 @@ func Run(reference, node *Server, o Options) (*Report, error) {
 				return r.report, fmt.Errorf("seed %d of %s: %w", seed, f.Name, err)
 			}
 			if o.Progress != nil {
-				fmt.Fprintf(o.Progress, "%s %d: %d statements, %d differ so far, %d executions, %.1fs\n", f.Name, seed, r.report.Executed[f.Name], r.report.Differs[f.Name],
+				fmt.Fprintf(o.Progress, "%s %d: %d statements, %d differ so far, %d executions, %.1fs\n", f.Name, seed, r.report.Executed[f.Name],
+					r.report.Differs[f.Name],
 					r.pair.executed, time.Since(begun).Seconds())
 			}
 		}
@@ -187,8 +192,8 @@ func (r *runner) seed(f *Family, seed uint64) error {
 	return nil
 }
 
-// definitions compares what the servers say of the tables' definitions. A difference is reported by query and column, and the run goes on: the answers
-// to later statements do not depend on it.
+// definitions compares what the servers say of the tables' definitions. A difference is reported by query and column, and the run goes on:
+// the answers to later statements do not depend on it.
 func (r *runner) definitions(last string) {
 	for _, t := range r.schema.Tables {
 		for _, q := range describe(t) {

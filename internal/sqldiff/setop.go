@@ -98,10 +98,12 @@ func recursive(r source, s *Schema) *Node {
 	op := pick(r, "UNION ALL", "UNION ALL", "UNION", "UNION DISTINCT")
 	switch r.IntN(6) {
 	case 0: // numbers
-		return tmpl(query, "recursive "+op, "WITH RECURSIVE r (n, m) AS (SELECT $, $ "+op+" SELECT n + 1, m + $ FROM r WHERE n < $) SELECT n, m FROM r",
+		return tmpl(query, "recursive "+op,
+			"WITH RECURSIVE r (n, m) AS (SELECT $, $ "+op+" SELECT n + 1, m + $ FROM r WHERE n < $) SELECT n, m FROM r",
 			atom("1"), constants(r).literal(smallInt), constants(r).literal(smallInt), atom(pick(r, "3", "6", "20")))
 	case 1: // texts, which are cut to the width of the first
-		return tmpl(query, "recursive "+op, "WITH RECURSIVE r (n, c) AS (SELECT 1, CAST($ AS CHAR(20)) "+op+" SELECT n + 1, CONCAT(c, $) FROM r WHERE n < 4) SELECT n, c FROM r",
+		return tmpl(query, "recursive "+op,
+			"WITH RECURSIVE r (n, c) AS (SELECT 1, CAST($ AS CHAR(20)) "+op+" SELECT n + 1, CONCAT(c, $) FROM r WHERE n < 4) SELECT n, c FROM r",
 			constants(r).literal(textKind), constants(r).literal(textKind))
 	case 2: // equal rows are not added again
 		first := constants(r).literal(textKind)
@@ -111,12 +113,14 @@ func recursive(r source, s *Schema) *Node {
 		return tmpl(query, "recursive UNION", "WITH RECURSIVE r (c) AS (SELECT CAST($ AS CHAR(10)) UNION SELECT $ FROM r) SELECT c FROM r",
 			first, pick(r, constants(r).literal(textKind), atom("'<nil>'")))
 	case 3: // dates
-		return tmpl(query, "recursive "+op, "WITH RECURSIVE r (d) AS (SELECT DATE'2024-02-27' "+op+" SELECT d + INTERVAL 1 DAY FROM r WHERE d < DATE'2024-03-02') SELECT d, COUNT(*) FROM r GROUP BY d ORDER BY d")
+		return tmpl(query, "recursive "+op,
+			"WITH RECURSIVE r (d) AS (SELECT DATE'2024-02-27' "+op+" SELECT d + INTERVAL 1 DAY FROM r WHERE d < DATE'2024-03-02') SELECT d, COUNT(*) FROM r GROUP BY d ORDER BY d")
 	case 4: // a walk over a table
 		t := pick(r, s.Tables...)
 		id, next := t.Cols[0].Name, t.Cols[len(t.Cols)-1].Name
-		return tmpl(query, "recursive UNION", fmt.Sprintf("WITH RECURSIVE r (a, b) AS (SELECT %s, %s FROM %s WHERE $ UNION SELECT x.%s, x.%s FROM %s AS x JOIN r ON x.%s = r.b) SELECT a, b FROM r",
-			id, next, t.Name, id, next, t.Name, id), newScope(r, []*Table{t}, nil).condition(1))
+		return tmpl(query, "recursive UNION",
+			fmt.Sprintf("WITH RECURSIVE r (a, b) AS (SELECT %s, %s FROM %s WHERE $ UNION SELECT x.%s, x.%s FROM %s AS x JOIN r ON x.%s = r.b) SELECT a, b FROM r",
+				id, next, t.Name, id, next, t.Name, id), newScope(r, []*Table{t}, nil).condition(1))
 	default:
 		return tmpl(query, "recursive UNION", "WITH RECURSIVE r (a, b) AS (SELECT $, $ UNION SELECT b, a FROM r) SELECT a, b FROM r",
 			constants(r).literal(pick(r, intKind, textKind)), constants(r).literal(pick(r, intKind, textKind)))

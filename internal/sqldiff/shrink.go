@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// shrink makes the tables of a finding smaller: unmentioned columns and keys go, and rows without which the answers still differ. It works in a
-// database of its own.
+// shrink makes the tables of a finding smaller: unmentioned columns and keys go, and rows without which the answers still differ. It works
+// in a database of its own.
 func (r *runner) shrink(f *Finding) {
 	if f.replay == nil || len(f.replay.schema.Tables) == 0 {
 		return

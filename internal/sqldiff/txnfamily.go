@@ -2,8 +2,8 @@ package sqldiff
 
 import "fmt"
 
-// genTxn makes a statement of the family txn: a change, or one of those that begin and end transactions and savepoints, all of one connection.
-// What two transactions at once see of each other differs by design, and is the subject of the isolation scripts.
+// genTxn makes a statement of the family txn: a change, or one of those that begin and end transactions and savepoints, all of one
+// connection. What two transactions at once see of each other differs by design, and is the subject of the isolation scripts.
 func genTxn(r source, s *Schema) *Stmt {
 	if r.IntN(5) < 2 {
 		return plainChange(r, s)

@@ -203,6 +203,7 @@ func (b *binder) groupConcat(e *sqlparser.GroupConcatExpr, s *scope) (expr.Node,
 	if !e.Separator.DefaultSeparator {
 		sep = e.Separator.SeparatorString
 	}
-	return b.aggregate(&aggregateFunc{name: "group_concat", args: e.Exprs, distinct: strings.TrimSpace(e.Distinct) == "distinct", order: e.OrderBy,
+	return b.aggregate(&aggregateFunc{name: "group_concat", args: e.Exprs, distinct: strings.TrimSpace(e.Distinct) == "distinct",
+		order:     e.OrderBy,
 		separator: sep, text: func() string { return sqlparser.String(e) }}, s)
 }

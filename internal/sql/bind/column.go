@@ -54,7 +54,8 @@ func (b *binder) resolve(e *sqlparser.ColName, s *scope) (p place, it *item, at 
 			}
 			continue
 		}
-		aliases := sc.items != nil && (sc != s || sc.clause != fieldList) && sc.clause != whereClause && sc.clause != onClause && sc.clause != fromClause
+		aliases := sc.items != nil && (sc != s || sc.clause != fieldList) && sc.clause != whereClause && sc.clause != onClause &&
+			sc.clause != fromClause
 		if aliases && s.clause == havingClause && !b.inAggregateOf(s) { // names in HAVING mean aliases first, in the queries around too
 			if it, _, err := b.findItem(e, sc); err != nil || it != nil {
 				return p, it, sc, err

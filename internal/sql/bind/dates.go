@@ -5,8 +5,8 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
-// datesBesideColumn makes literal numbers that a DATE column is compared with dates, and warns, as MySQL does before it reads a row, of literals
-// that a column of dates or times could not hold.
+// datesBesideColumn makes literal numbers that a DATE column is compared with dates, and warns, as MySQL does before it reads a row, of
+// literals that a column of dates or times could not hold.
 func (b *binder) datesBesideColumn(name string, args []expr.Node) {
 	between, list := name == "between" || name == "not between", (name == "in" || name == "not in") && len(args) > 2
 	switch name {

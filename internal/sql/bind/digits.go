@@ -5,8 +5,9 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
-// A quotient, and AVG, hold more digits than their types have (expr.Value.Shown). They have them as long as they are parts of an expression.
-// Where MySQL keeps the rows of a derived table, because it groups or has DISTINCT, LIMIT or windows, it keeps the shown digits alone.
+// A quotient, and AVG, hold more digits than their types have (expr.Value.Shown). They have them as long as they are parts of an
+// expression. Where MySQL keeps the rows of a derived table, because it groups or has DISTINCT, LIMIT or windows, it keeps the shown digits
+// alone.
 
 // dropHidden puts conversions to the shown digits on a derived table whose rows are kept.
 func (b *binder) dropHidden(q *query) {

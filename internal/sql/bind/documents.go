@@ -4,7 +4,8 @@ import "github.com/longitude-db/longitude/internal/sql/expr"
 
 func isDocument(n expr.Node) bool { return n.Type().Name == expr.JSONType }
 
-// warnOfDocuments warns, as MySQL does when it resolves a call, of JSON documents that are conditions (3986), or that are compared as texts (1235).
+// warnOfDocuments warns, as MySQL does when it resolves a call, of JSON documents that are conditions (3986), or that are compared as texts
+// (1235).
 func (b *binder) warnOfDocuments(name string, args []expr.Node) {
 	some := func(nodes []expr.Node) bool {
 		for _, n := range nodes {

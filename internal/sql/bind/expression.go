@@ -107,12 +107,15 @@ func (b *binder) row(es sqlparser.Exprs, s *scope) (expr.Node, error) {
 	if len(es) == 1 {
 		return out.Nodes[0], nil
 	}
-	return out, b.lookForNull(out)
+	return out, nil
 }
 
-// lookForNull evaluates the constants of a row that may be NULL up to the first that is: MySQL does so when it resolves the row, so that they warn
-// and fail even if nothing asks for them.
-func (b *binder) lookForNull(row *expr.Tuple) error {
+// rowsLookedInto are the comparisons of rows that evaluate constants of the rows before they compare.
+var rowsLookedInto = map[string]bool{"<": true, "<=": true, ">": true, ">=": true, "in": true, "not in": true}
+
+// evaluateConstants evaluates the constants of a row that may be NULL: MySQL does so when it resolves the comparison, so that they warn and fail
+// even if nothing asks for them.
+func (b *binder) evaluateConstants(row *expr.Tuple) error {
 	if b.set.Env == nil {
 		return nil
 	}
@@ -120,7 +123,7 @@ func (b *binder) lookForNull(row *expr.Tuple) error {
 		if _, inner := n.(*expr.Tuple); inner || !expr.IsConst(n) || !b.nullable(n) {
 			continue
 		}
-		if v, err := n.Eval(b.set.Env); err != nil || v.IsNull() {
+		if _, err := n.Eval(b.set.Env); err != nil {
 			return err
 		}
 	}
@@ -143,6 +146,15 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 		for _, a := range args {
 			if _, row := a.(*expr.Tuple); row {
 				return nil, operandColumns(1)
+			}
+		}
+	}
+	if rowsLookedInto[name] {
+		for _, a := range args {
+			if row, ok := a.(*expr.Tuple); ok {
+				if err := b.evaluateConstants(row); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -174,6 +186,9 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	}
 	b.warnOfDocuments(name, args)
 	b.warnOfDigest(name, args)
+	if name == "isnull" {
+		return b.knownNull(n), nil
+	}
 	return n, nil
 }
 
@@ -190,11 +205,14 @@ func (b *binder) callOf(name string, extra any, s *scope, args ...sqlparser.Expr
 	return b.call(name, extra, nodes...)
 }
 
-// knownNull is what IS NULL or IS NOT NULL of what cannot be NULL is: MySQL does not evaluate it then. Dates may be zero, which counts as NULL
-// there.
+// knownNull is what IS NULL of what cannot be NULL is: MySQL does not evaluate it then. Of IS NOT NULL it evaluates constants. Dates may be
+// zero, which counts as NULL there.
 func (b *binder) knownNull(n expr.Node) expr.Node {
 	c, ok := n.(*expr.Call)
-	if !ok || c.Name != "is null" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
+	if !ok || c.Name != "is null" && c.Name != "isnull" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
+		return n
+	}
+	if c.Name == "is not null" && expr.IsConst(c.Args[0]) {
 		return n
 	}
 	return &expr.Lit{V: expr.Bool(c.Name == "is not null"), T: expr.TBool}
@@ -312,7 +330,8 @@ func (b *binder) unary(e *sqlparser.UnaryExpr, s *scope) (expr.Node, error) {
 		if v, ok := inParens(e.Expr).(*sqlparser.SQLVal); ok { // MySQL keeps -1 as -(1)
 			n, err := b.negative(v)
 			l, ok := n.(*expr.Lit)
-			if double := ok && l.V.Kind() == expr.KindFloat; !double && (n != nil || err != nil) { // -1e20 is an operation, which may be out of range
+			double := ok && l.V.Kind() == expr.KindFloat // -1e20 is an operation, which may be out of range
+			if !double && (n != nil || err != nil) {
 				return b.rolledUp(n, s), err
 			}
 		}
@@ -347,11 +366,11 @@ func (b *binder) caseExpr(e *sqlparser.CaseExpr, s *scope) (expr.Node, error) {
 }
 
 // namedInErrors are the calls whose text stands in errors and warnings.
-var namedInErrors = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "mod": true, "div": true, "neg": true, "cast": true,
-	"exp": true, "pow": true, "power": true, "log": true, "tan": true, "cot": true, "degrees": true, "abs": true, "str_to_date": true, "sinh": true,
-	"sqrt": true, "ln": true, "log2": true, "log10": true, "radians": true, "round": true, "truncate": true, "ceil": true, "ceiling": true, "floor": true,
-	"date_add": true, "date_sub": true, "adddate": true, "subdate": true, "addtime": true, "subtime": true, "timestamp": true, "inet_ntoa": true,
-	"greatest": true, "least": true}
+var namedInErrors = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true, "mod": true, "div": true, "neg": true,
+	"cast": true, "exp": true, "pow": true, "power": true, "log": true, "tan": true, "cot": true, "degrees": true, "abs": true,
+	"str_to_date": true, "sinh": true, "sqrt": true, "ln": true, "log2": true, "log10": true, "radians": true, "round": true, "truncate": true,
+	"ceil": true, "ceiling": true, "floor": true, "date_add": true, "date_sub": true, "adddate": true, "subdate": true, "addtime": true,
+	"subtime": true, "timestamp": true, "inet_ntoa": true, "greatest": true, "least": true}
 
 // maxText is how long the text of an expression becomes: errors name no more of it.
 const maxText = 1000
@@ -424,11 +443,13 @@ func (b *binder) callText(name string, extra any, args []expr.Node) string {
 var typedLiterals = map[string]string{"date literal": "DATE", "time literal": "TIME", "timestamp literal": "TIMESTAMP"}
 
 // intervals are the functions that add or subtract an interval, as the operator in their place.
-var intervals = map[string]string{"date_add": " + interval ", "date_sub": " - interval ", "adddate": " + interval ", "subdate": " - interval "}
+var intervals = map[string]string{"date_add": " + interval ", "date_sub": " - interval ", "adddate": " + interval ",
+	"subdate": " - interval "}
 
 // infix are the operators that are written between their arguments.
-var infix = map[string]string{"+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "mod": "%", "div": "DIV", "=": "=", "<": "<", ">": ">", "<=": "<=",
-	">=": ">=", "<>": "<>", "!=": "<>", "<=>": "<=>", "&": "&", "|": "|", "^": "^", "<<": "<<", ">>": ">>", "and": "and", "or": "or", "xor": "xor"}
+var infix = map[string]string{"+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "mod": "%", "div": "DIV", "=": "=", "<": "<", ">": ">",
+	"<=": "<=", ">=": ">=", "<>": "<>", "!=": "<>", "<=>": "<=>", "&": "&", "|": "|", "^": "^", "<<": "<<", ">>": ">>", "and": "and",
+	"or": "or", "xor": "xor"}
 
 // text is an expression as MySQL writes it in errors.
 func (b *binder) text(n expr.Node) string {

@@ -49,8 +49,8 @@ func (b *binder) frame(w *window, over *windowOrder, s *scope) (*rel.WindowFrame
 }
 
 var boundKinds = map[sqlparser.BoundType]rel.FrameBoundKind{
-	sqlparser.CurrentRow: rel.CurrentRow, sqlparser.UnboundedFollowing: rel.UnboundedFollowing, sqlparser.UnboundedPreceding: rel.UnboundedPreceding,
-	sqlparser.ExprPreceding: rel.Preceding, sqlparser.ExprFollowing: rel.Following,
+	sqlparser.CurrentRow: rel.CurrentRow, sqlparser.UnboundedFollowing: rel.UnboundedFollowing,
+	sqlparser.UnboundedPreceding: rel.UnboundedPreceding, sqlparser.ExprPreceding: rel.Preceding, sqlparser.ExprFollowing: rel.Following,
 }
 
 // frameBound binds one end of a frame.
@@ -96,7 +96,8 @@ func rangeOrder(w *window, over *windowOrder, interval bool) error {
 	switch {
 	case !one || !t.IsNumber() && !t.IsTemporal():
 		return expr.Errorf(3587, "HY000",
-			"Window '%s' with RANGE N PRECEDING/FOLLOWING frame requires exactly one deterministic ORDER BY expression, of numeric or temporal type", w.name)
+			"Window '%s' with RANGE N PRECEDING/FOLLOWING frame requires exactly one deterministic ORDER BY expression, of numeric or temporal type",
+			w.name)
 	case t.IsTemporal() && !interval:
 		return expr.Errorf(3588, "HY000",
 			"Window '%s' with RANGE frame has ORDER BY expression of datetime type. Only INTERVAL bound value allowed.", w.name)

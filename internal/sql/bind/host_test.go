@@ -236,6 +236,8 @@ func typeOf(t *testing.T, s string) expr.Type {
 		out = expr.TText(n, expr.DefaultCollation, expr.Implicit)
 	case "date":
 		out = expr.TDate
+	case "time":
+		out = expr.TTime(0)
 	case "datetime":
 		out = expr.TDatetime(0)
 	case "json":

@@ -6,19 +6,21 @@ import (
 )
 
 // neverNull are calls that are not NULL whatever their arguments are.
-var neverNull = map[string]bool{"is null": true, "isnull": true, "is not null": true, "is true": true, "is false": true, "is not true": true,
-	"is not false": true, "<=>": true, "pi": true, "rand": true, "now": true, "current_timestamp": true, "localtime": true, "localtimestamp": true,
-	"utc_timestamp": true, "curtime": true, "current_time": true, "utc_time": true, "curdate": true, "current_date": true, "utc_date": true,
-	"sysdate": true, "date literal": true, "time literal": true, "timestamp literal": true, "coercibility": true, "interval": true}
+var neverNull = map[string]bool{"is null": true, "isnull": true, "is not null": true, "is true": true, "is false": true,
+	"is not true": true, "is not false": true, "<=>": true, "pi": true, "rand": true, "now": true, "current_timestamp": true,
+	"localtime": true, "localtimestamp": true, "utc_timestamp": true, "curtime": true, "current_time": true, "utc_time": true, "curdate": true,
+	"current_date": true, "utc_date": true, "sysdate": true, "date literal": true, "time literal": true, "timestamp literal": true,
+	"coercibility": true, "interval": true}
 
 // asArguments are calls that MySQL takes to be NULL only if an argument is. Of functions of texts it takes most to be NULL at any time.
 var asArguments = map[string]bool{"=": true, "<>": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true, "between": true,
-	"not between": true, "in": true, "not in": true, "and": true, "or": true, "xor": true, "not": true, "+": true, "-": true, "*": true, "neg": true,
-	"&": true, "|": true, "^": true, "~": true, "<<": true, ">>": true, "bit_count": true, "abs": true, "ceil": true, "ceiling": true, "floor": true,
-	"round": true, "truncate": true, "sign": true, "crc32": true, "greatest": true, "least": true, "like": true, "not like": true,
-	"ascii": true, "ord": true, "length": true, "octet_length": true, "bit_length": true, "char_length": true, "character_length": true,
-	"instr": true, "locate": true, "position": true, "strcmp": true, "field": true, "find_in_set": true, "is_ipv4": true, "is_ipv6": true,
-	"is_ipv4_compat": true, "is_ipv4_mapped": true, "period_add": true, "period_diff": true, "unix_timestamp": true, "make_set": true, "md5": true, "sha": true, "sha1": true}
+	"not between": true, "in": true, "not in": true, "and": true, "or": true, "xor": true, "not": true, "+": true, "-": true, "*": true,
+	"neg": true, "&": true, "|": true, "^": true, "~": true, "<<": true, ">>": true, "bit_count": true, "abs": true, "ceil": true,
+	"ceiling": true, "floor": true, "round": true, "truncate": true, "sign": true, "crc32": true, "greatest": true, "least": true,
+	"like": true, "not like": true, "ascii": true, "ord": true, "length": true, "octet_length": true, "bit_length": true, "char_length": true,
+	"character_length": true, "instr": true, "locate": true, "position": true, "strcmp": true, "field": true, "find_in_set": true,
+	"is_ipv4": true, "is_ipv6": true, "is_ipv4_compat": true, "is_ipv4_mapped": true, "period_add": true, "period_diff": true,
+	"unix_timestamp": true, "make_set": true, "md5": true, "sha": true, "sha1": true}
 
 // nullable reports whether an expression may be NULL, as far as its columns and functions say.
 func (b *binder) nullable(n expr.Node) bool {

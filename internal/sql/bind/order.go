@@ -7,8 +7,8 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
-// orderBy binds ORDER BY. A number, and what stands in the select list, is the value there; constants do not order anything. distinct is the
-// error, if any, that SELECT DISTINCT makes of it.
+// orderBy binds ORDER BY. A number, and what stands in the select list, is the value there; constants do not order anything. distinct is
+// the error, if any, that SELECT DISTINCT makes of it.
 func (b *binder) orderBy(list sqlparser.OrderBy, s *scope) (out []rel.SortKey, distinct, err error) {
 	s.clause, s.allowAggregates = orderClause, true
 	for i, o := range list {
@@ -70,8 +70,8 @@ func (b *binder) itemKeyOf(it *item) expr.Node {
 	return b.ref(id)
 }
 
-// keysGiven reports whether the rows of a grouped query are distinct anyway, because its select list has all keys of GROUP BY, or because it
-// is one row.
+// keysGiven reports whether the rows of a grouped query are distinct anyway, because its select list has all keys of GROUP BY, or because
+// it is one row.
 func (s *scope) keysGiven() bool {
 	if s.group == nil || s.group.rollup {
 		return false
@@ -118,6 +118,7 @@ func (b *binder) distinctError(n expr.Node, s *scope) error {
 		return expr.Errorf(3066, "HY000", "Expression #%d of ORDER BY clause is not in SELECT list, contains aggregate function; "+
 			"this is incompatible with DISTINCT", s.number)
 	}
-	return expr.Errorf(3065, "HY000", "Expression #%d of ORDER BY clause is not in SELECT list, references column '%s' which is not in SELECT list; "+
-		"this is incompatible with DISTINCT", s.number, b.plainName(bad))
+	return expr.Errorf(3065, "HY000",
+		"Expression #%d of ORDER BY clause is not in SELECT list, references column '%s' which is not in SELECT list; "+
+			"this is incompatible with DISTINCT", s.number, b.plainName(bad))
 }

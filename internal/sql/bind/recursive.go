@@ -15,8 +15,9 @@ func errNeedsUnion(name string) error {
 }
 
 func errNeedsSeed(name string) error {
-	return expr.Errorf(3574, "HY000", "Recursive Common Table Expression '%s' should have one or more non-recursive query blocks followed by one or more "+
-		"recursive ones", name)
+	return expr.Errorf(3574, "HY000",
+		"Recursive Common Table Expression '%s' should have one or more non-recursive query blocks followed by one or more "+
+			"recursive ones", name)
 }
 
 func notYet(what string) error {
@@ -137,7 +138,8 @@ func recursiveBlock(name string, stmt sqlparser.SelectStatement) error {
 		}
 	}
 	if windows || len(sel.GroupBy) > 0 || hasAggregates(sel) {
-		return expr.Errorf(3575, "HY000", "Recursive Common Table Expression '%s' can contain neither aggregation nor window functions in recursive query block", name)
+		return expr.Errorf(3575, "HY000",
+			"Recursive Common Table Expression '%s' can contain neither aggregation nor window functions in recursive query block", name)
 	}
 	inFrom, optional := 0, false
 	for _, t := range sel.From {
@@ -145,18 +147,20 @@ func recursiveBlock(name string, stmt sqlparser.SelectStatement) error {
 		inFrom, optional = inFrom+n, optional || o
 	}
 	if inFrom != 1 || m.direct+m.nested != 1 {
-		return expr.Errorf(3577, "HY000", "In recursive query block of Recursive Common Table Expression '%s', the recursive table must be referenced only once, "+
-			"and not in any subquery", name)
+		return expr.Errorf(3577, "HY000",
+			"In recursive query block of Recursive Common Table Expression '%s', the recursive table must be referenced only once, "+
+				"and not in any subquery", name)
 	}
 	if optional {
-		return expr.Errorf(3576, "HY000", "In recursive query block of Recursive Common Table Expression '%s', the recursive table must neither be in the right "+
-			"argument of a LEFT JOIN, nor be forced to be non-first with join order hints", name)
+		return expr.Errorf(3576, "HY000",
+			"In recursive query block of Recursive Common Table Expression '%s', the recursive table must neither be in the right "+
+				"argument of a LEFT JOIN, nor be forced to be non-first with join order hints", name)
 	}
 	return nil
 }
 
-// fromMentions counts where a table in FROM, not in that of a derived table, has a name; optional reports whether one of them is on the side of
-// an outer join whose rows may be missing. within says that the tree itself stands there.
+// fromMentions counts where a table in FROM, not in that of a derived table, has a name; optional reports whether one of them is on the
+// side of an outer join whose rows may be missing. within says that the tree itself stands there.
 func fromMentions(t sqlparser.TableExpr, name string, within bool) (n int, optional bool) {
 	switch t := t.(type) {
 	case *sqlparser.AliasedTableExpr:

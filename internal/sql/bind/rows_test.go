@@ -69,7 +69,8 @@ func (m *memory) run(t *testing.T, text string, fail *error) (rows [][]expr.Valu
 		*fail = err
 		return rows
 	}
-	if e, is := plainErr.(*expr.Error); is && e.Code == 1292 && err == nil && len(m.warnings) > 0 && strings.HasPrefix(text, "with recursive") {
+	if e, is := plainErr.(*expr.Error); is && e.Code == 1292 && err == nil && len(m.warnings) > 0 &&
+		strings.HasPrefix(text, "with recursive") {
 		return rows
 	}
 	if (err == nil) != (plainErr == nil) || err == nil && fmt.Sprint(m.sortedTexts(rows)) != fmt.Sprint(m.sortedTexts(plain)) {

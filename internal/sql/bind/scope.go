@@ -47,7 +47,8 @@ const (
 
 // text is how errors name the clause.
 func (c clause) text() string {
-	return [...]string{"field list", "from clause", "on clause", "where clause", "group statement", "having clause", "order clause", "limit clause"}[c]
+	return [...]string{"field list", "from clause", "on clause", "where clause", "group statement", "having clause", "order clause",
+		"limit clause"}[c]
 }
 
 // scope is what names mean in one query block.

@@ -16,9 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "write what is answered into the scripts")
 
-// TestScripts binds the statements of testdata/*.txt. A line "table ..." or "view ..." declares one, "set ..." changes a setting, "> ..." is
-// a statement, and the lines "| ..." below it say what it becomes: its columns and its tree, or its error. "= ..." is one that is executed,
-// on the rows of "insert ..."; the lines are its rows.
+// TestScripts binds the statements of testdata/*.txt. A line "table ..." or "view ..." declares one, "set ..." changes a setting, "> ..."
+// is a statement, and the lines "| ..." below it say what it becomes: its columns and its tree, or its error. "= ..." is one that is
+// executed, on the rows of "insert ..."; the lines are its rows.
 func TestScripts(t *testing.T) {
 	scripttest.Run(t, *update, func() scripttest.Do {
 		m := newMemory()
@@ -91,9 +91,10 @@ func columnText(q *rel.Query, o rel.Output) string {
 }
 
 func typeText(t expr.Type) string {
-	names := map[expr.Name]string{expr.NullType: "null", expr.IntType: "int", expr.BigInt: "bigint", expr.DecimalType: "decimal", expr.FloatType: "float",
-		expr.DoubleType: "double", expr.DateType: "date", expr.DatetimeType: "datetime", expr.TimeType: "time", expr.Varchar: "varchar",
-		expr.TextType: "text", expr.Varbinary: "varbinary", expr.Blob: "blob", expr.JSONType: "json", expr.YearType: "year"}
+	names := map[expr.Name]string{expr.NullType: "null", expr.IntType: "int", expr.BigInt: "bigint", expr.DecimalType: "decimal",
+		expr.FloatType: "float", expr.DoubleType: "double", expr.DateType: "date", expr.DatetimeType: "datetime", expr.TimeType: "time",
+		expr.Varchar: "varchar", expr.TextType: "text", expr.Varbinary: "varbinary", expr.Blob: "blob", expr.JSONType: "json",
+		expr.YearType: "year"}
 	s := names[t.Name]
 	if s == "" {
 		s = fmt.Sprint(t.Name)

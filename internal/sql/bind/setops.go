@@ -58,7 +58,8 @@ func operands(s *sqlparser.SetOp) []operand {
 		}
 		return operands(in)
 	}
-	// MySQL makes one operation of two unless the inner one drops duplicates and the outer one does not, and of INTERSECT unless both keep them.
+	// MySQL makes one operation of two unless the inner one drops duplicates and the outer one does not, and of INTERSECT unless both keep
+	// them.
 	mergeable := func(inner []operand) bool {
 		for _, o := range inner[min(1, len(inner)):] {
 			if all && o.all == (kind == rel.Intersect) {
@@ -150,7 +151,8 @@ func (b *binder) combine(kind rel.SetKind, list []operand, outer *scope) (*query
 	}
 	out := queries[0]
 	for i, right := range queries[1:] {
-		op := &rel.SetOp{Kind: kind, All: list[i+1].all, Left: out.plan, LeftCols: columnIDs(out.cols), Right: right.plan, RightCols: columnIDs(right.cols)}
+		op := &rel.SetOp{Kind: kind, All: list[i+1].all, Left: out.plan, LeftCols: columnIDs(out.cols), Right: right.plan,
+			RightCols: columnIDs(right.cols)}
 		cols := make([]column, len(out.cols))
 		for j, c := range out.cols {
 			l, r := b.mayBeNull(c.id), b.mayBeNull(right.cols[j].id)
@@ -230,9 +232,9 @@ func fixedBytes(ts []expr.Type) bool {
 	return true
 }
 
-// setCollation is the collation that the texts among columns have together; NoneCoerc: they have none. MySQL finds it column after column: one
-// with a collation of its own decides where those before it have none together, and an operand that is a set operation without a collation
-// gives way to all others, numbers and NULL too (as MySQL 9.7 answers; the manual does not say).
+// setCollation is the collation that the texts among columns have together; NoneCoerc: they have none. MySQL finds it column after column:
+// one with a collation of its own decides where those before it have none together, and an operand that is a set operation without a
+// collation gives way to all others, numbers and NULL too (as MySQL 9.7 answers; the manual does not say).
 func setCollation(ts []expr.Type) (uint16, expr.Coercibility, error) {
 	var out, without expr.Type
 	some, number, null := false, false, false
@@ -376,7 +378,8 @@ func (b *binder) setOrderKey(e sqlparser.Expr, number int, q *query, s *scope) (
 		return nil, expr.Errorf(1250, "42000", "Table '%s' from one of the SELECTs cannot be used in global ORDER clause", table)
 	}
 	if aggregates(e) || callsWindow(e) {
-		return nil, expr.Errorf(3028, "HY000", "Expression #%d of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT", number)
+		return nil, expr.Errorf(3028, "HY000",
+			"Expression #%d of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT", number)
 	}
 	return b.scalar(e, s)
 }

@@ -126,7 +126,11 @@ func (b *binder) compared(left expr.Node, e *sqlparser.Subquery, kind rel.Subque
 		if _, err := expr.Build(op, "", nil, n, &expr.Lit{T: q.Types[i]}); err != nil {
 			return nil, err
 		}
-		if c := constantOf(q.Plan, q.Out[i]); c != nil && b.set.Env != nil {
+		c := constantOf(q.Plan, q.Out[i])
+		if c == nil && q.Types[i].HasDate() { // a constant on the left is read as a date before the first row
+			c = &expr.Lit{T: q.Types[i]}
+		}
+		if c != nil && b.set.Env != nil {
 			if err := expr.ConstantDates(b.set.Env, op, n, c); err != nil {
 				return nil, err
 			}

@@ -47,13 +47,13 @@ func (n *NotOfTable) Error() string {
 func (n *NotOfTable) Unwrap() error { return n.err }
 
 // notOfTables are the functions whose value does not depend on their arguments alone, or that do something.
-var notOfTables = map[string]string{"uuid": "", "uuid_short": "", "sleep": "", "benchmark": "", "last_insert_id": "", "row_count": "", "found_rows": "",
-	"database": "", "schema": "database", "current_user": "", "user": "", "session_user": "user", "system_user": "user", "version": "version()",
-	"connection_id": "", "curdate": "", "current_date": "curdate", "curtime": "", "current_time": "curtime", "now": "", "localtime": "now",
-	"localtimestamp": "now", "current_timestamp": "now", "sysdate": "", "utc_date": "", "utc_time": "", "utc_timestamp": "", "unix_timestamp": "",
-	"get_lock": "", "release_lock": "", "is_free_lock": "", "is_used_lock": "", "release_all_locks": "", "load_file": "", "rand": "",
-	"random_bytes": "", "values": "", "statement_digest": "", "statement_digest_text": "", "current_role": "", "roles_graphml": "", "icu_version": "icu_version()",
-	"updatexml": "", "name_const": ""}
+var notOfTables = map[string]string{"uuid": "", "uuid_short": "", "sleep": "", "benchmark": "", "last_insert_id": "", "row_count": "",
+	"found_rows": "", "database": "", "schema": "database", "current_user": "", "user": "", "session_user": "user", "system_user": "user",
+	"version": "version()", "connection_id": "", "curdate": "", "current_date": "curdate", "curtime": "", "current_time": "curtime", "now": "",
+	"localtime": "now", "localtimestamp": "now", "current_timestamp": "now", "sysdate": "", "utc_date": "", "utc_time": "",
+	"utc_timestamp": "", "unix_timestamp": "", "get_lock": "", "release_lock": "", "is_free_lock": "", "is_used_lock": "",
+	"release_all_locks": "", "load_file": "", "rand": "", "random_bytes": "", "values": "", "statement_digest": "",
+	"statement_digest_text": "", "current_role": "", "roles_graphml": "", "icu_version": "icu_version()", "updatexml": "", "name_const": ""}
 
 // OfTable reports what an expression has that a table cannot keep, as a *NotOfTable; nil: nothing.
 func OfTable(e sqlparser.Expr) (found error) {

@@ -57,8 +57,8 @@ type mentioned struct{ direct, nested int }
 
 func (m mentioned) any() bool { return m.direct+m.nested > 0 }
 
-// mentions counts the places where a query, without its own WITH, names a table. A table of a WITH inside with the same name is counted too:
-// that a common table expression is taken to be named more often than it is costs time alone.
+// mentions counts the places where a query, without its own WITH, names a table. A table of a WITH inside with the same name is counted
+// too: that a common table expression is taken to be named more often than it is costs time alone.
 func mentions(n sqlparser.SQLNode, name string) (m mentioned) {
 	switch n := n.(type) {
 	case *sqlparser.ParenSelect:
@@ -256,7 +256,8 @@ func (b *binder) view(v *View) (*query, error) {
 }
 
 func errInvalidView(v *View) error {
-	return expr.Errorf(1356, "HY000", "View '%s.%s' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them",
+	return expr.Errorf(1356, "HY000",
+		"View '%s.%s' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them",
 		v.Database, v.Name)
 }
 

@@ -23,7 +23,7 @@ const (
 )
 
 func (c Coercibility) String() string {
-	return [...]string{"EXPLICIT", "", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE", "NONE"}[c]
+	return [...]string{"EXPLICIT", "", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "NULL", "NONE"}[c]
 }
 
 // Typed is the collation of an expression.

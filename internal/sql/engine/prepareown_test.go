@@ -1,6 +1,9 @@
 package engine
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What vitess's grammar lacks and queries are parsed with nevertheless (querysyntax.go) can be prepared as well.
 func TestPrepareQuerySyntax(t *testing.T) {
@@ -31,7 +34,30 @@ func TestPrepareQuerySyntax(t *testing.T) {
 		}
 		_ = st.Close()
 	}
-	s.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)")
+	s.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, b INT)", "INSERT INTO d.t VALUES (1, 1)")
+	for _, query := range []string{ // 7 is the argument of each
+		"UPDATE d.t SET b = ? + (1 SOUNDS LIKE 1)", "INSERT INTO d.t (id, b) VALUES (?, '1' MEMBER OF('[1]'))",
+		"UPDATE d.t AS x RIGHT JOIN d.t AS y ON x.id = y.id SET x.b = ?", "DELETE FROM d.t WHERE id = ? AND 'a' SOUNDS LIKE 'a'",
+	} {
+		st, err := s.root.Prepare(query)
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+			continue
+		}
+		if _, err := st.Exec(7); err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+		_ = st.Close()
+	}
+	var got string
+	if err := s.root.QueryRow("SELECT GROUP_CONCAT(id, ':', b ORDER BY id) FROM d.t").Scan(&got); err != nil || got != "1:7" {
+		t.Errorf("%s, %v after prepared changes", got, err)
+	}
+	for query, code := range map[string]string{"UPDATE d.t SET nowhere = ?": "1054", "INSERT INTO d.missing VALUES (?)": "1146"} {
+		if _, err := s.root.Prepare(query); err == nil || !strings.Contains(err.Error(), code) {
+			t.Errorf("%s: %v, not %s", query, err, code)
+		}
+	}
 	st, err := s.root.Prepare("UPDATE d.t SET id = 1 WHERE ? IS UNKNOWN")
 	if err != nil {
 		t.Fatal(err)

@@ -243,7 +243,7 @@ func strictly(env *expr.Env, err error) error {
 	return err
 }
 
-// prepareChange checks a statement that changes rows, as far as that goes without its parameters. done is false: go-mysql-server has to.
+// prepareChange checks a statement that changes rows and whose parameters are not known yet. done is false: go-mysql-server has to.
 func (h *handler) prepareChange(sc *sql.Context, s *Session, query string) (done bool, err error) {
 	query = sql.RemoveSpaceAndDelimiter(query, ';')
 	if !s.settings(sc).ownPlanner || !beginsChange(query) {
@@ -254,7 +254,11 @@ func (h *handler) prepareChange(sc *sql.Context, s *Session, query string) (done
 		return false, nil
 	}
 	withoutClauses(stmt)
-	if _, err = bind.BindChange(&queryHost{ctx: sc, s: s, preparing: true}, stmt); errors.Is(err, bind.ErrUnsupported) {
+	host := &queryHost{ctx: sc, s: s, preparing: true, env: environment(sc)}
+	host.env.Change, host.env.Warn = true, func(uint16, string) {} // of what is not executed yet
+	host.assigning = assignedVariables(host.env, query, stmt)
+	_, err = bind.BindChange(host, stmt)
+	if errors.Is(err, bind.ErrUnsupported) {
 		return false, nil
 	}
 	return true, clientSide(err)

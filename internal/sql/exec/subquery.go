@@ -76,7 +76,8 @@ func newSubquery(x *Execution, s *rel.Subquery) (*subquery, error) {
 	return q, err
 }
 
-// silent is an expression on the left side of a subquery: MySQL keeps its value, and a text that it keeps gives no warning if it is no number.
+// silent is an expression on the left side of a subquery: MySQL keeps its value, and a text that it keeps gives no warning if it is no
+// number.
 type silent struct{ expr.Node }
 
 // Eval implements expr.Node.

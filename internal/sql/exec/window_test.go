@@ -322,7 +322,8 @@ func firstPeer(v *naive, ms []int, m int) int {
 	return m
 }
 
-// leavesIntegers reports whether a row's value plus or minus the offset of a RANGE frame is no integer of its type, which is MySQL's error 1690.
+// leavesIntegers reports whether a row's value plus or minus the offset of a RANGE frame is no integer of its type, which is MySQL's error
+// 1690.
 func (v *naive) leavesIntegers() bool {
 	for _, f := range v.n.Funcs {
 		if f.Frame == nil || f.Frame.Rows || len(v.n.Order) != 1 {

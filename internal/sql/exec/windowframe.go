@@ -81,8 +81,8 @@ func buildSum(operation, text string, e *frameEnd) (expr.Node, error) {
 	return expr.Build(operation, text, e.n.Unit, e.value, e.n.Value)
 }
 
-// check finds the frame of each row of a partition, for functions that do not read it: MySQL's error 1690 if the value of a row plus or minus
-// the offset is none of its type.
+// check finds the frame of each row of a partition, for functions that do not read it: MySQL's error 1690 if the value of a row plus or
+// minus the offset is none of its type.
 func (f *framer) check(p *windowPart) error {
 	if f.start.value == nil && f.end.value == nil {
 		return nil

@@ -67,7 +67,10 @@ func resolveCast(c *Call) error {
 // castInt makes CAST AS SIGNED and UNSIGNED: the bits of a BIGINT stay, so CAST(-1 AS UNSIGNED) is 18446744073709551615.
 func castInt(unsigned bool) func(*Env, *Call, Value) (Value, error) {
 	return func(env *Env, _ *Call, v Value) (Value, error) {
-		n, _, err := ToInt(env, v.From(Calculated)) // it warns of every text
+		if v = v.From(Calculated); v.Kind() == KindText { // it warns of every text, and takes what the text says
+			v.x = nil
+		}
+		n, _, err := ToInt(env, v)
 		if v.Kind() == KindDecimal && !unsigned {
 			// a decimal beyond the signed range is cut there; only the target BIGINT UNSIGNED has room for it
 			i, over := number.ToInt64(v.RawDecimal())

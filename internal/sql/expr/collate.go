@@ -92,7 +92,46 @@ func illegalMix(operation string, ts ...Type) error {
 func mixError(err error) error {
 	var mix *collation.IllegalMixError
 	if errors.As(err, &mix) {
+		for i, p := range mix.Parts {
+			if latin1, err := collation.ByID(8); err == nil && p.Coercibility == collation.Numeric { // as MySQL names the collation of numbers
+				mix.Parts[i].Collation = latin1
+			}
+		}
 		return Errorf(uint16(mix.Code()), "HY000", "%s", mix)
 	}
+	return err
+}
+
+// betweenCollation is the error of operands of BETWEEN whose collations do not go together. MySQL looks at them all if there is no number among them,
+// even if dates are compared.
+func betweenCollation(c *Call) error {
+	var types []Type
+	for _, a := range c.Args {
+		if a.Type().IsNumber() {
+			return nil
+		}
+		types = append(types, a.Type())
+	}
+	_, err := together("between", types...)
+	return err
+}
+
+// inCollation is the error of IN among texts that have no collation together, numbers and NULLs beside them counted in.
+func inCollation(args []Node) error {
+	var types []Type
+	for _, a := range args {
+		if a.Type().Kind() == KindJSON {
+			return nil // then all are documents
+		}
+		types = append(types, a.Type())
+	}
+	if !types[0].IsString() && !types[0].IsTemporal() && types[0].Name != NullType {
+		return nil
+	}
+	operation := " IN "
+	if len(types) == 2 {
+		operation = "="
+	}
+	_, err := together(operation, types...)
 	return err
 }

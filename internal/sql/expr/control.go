@@ -118,12 +118,9 @@ func Union(operation string, ts ...Type) (Type, error) {
 
 // mixOfAll makes err, that the texts among expressions have no collation together, name all of the expressions.
 func mixOfAll(operation string, ts []Type, err error) error {
-	const latin1 = 8 // the collation that MySQL says numbers have
 	mixed := &collation.IllegalMixError{Operation: operation}
 	for _, t := range ts {
-		if t = asTextType(t); t.Coerc == Numeric {
-			t.Collation = latin1
-		}
+		t = asTextType(t)
 		order, unknown := collation.ByID(t.Collation)
 		if unknown != nil {
 			return err
@@ -288,6 +285,15 @@ func convertBranch(t Type) func(*Env, Value) (Value, error) {
 			return w.madeOf(v), err
 		}
 	}
+	if t.Kind() == KindFloat {
+		return func(env *Env, v Value) (Value, error) {
+			w, err := conv(env, v)
+			if err == nil && v.kind == KindDecimal {
+				w = ofBranch(w, decimalToText(v))
+			}
+			return w, err
+		}
+	}
 	if t.Kind() != KindDecimal {
 		return conv
 	}
@@ -349,6 +355,9 @@ func resolveCoalesce(c *Call) (err error) {
 	if c.T, err = Union(c.Name, argTypes(c.Args)...); err != nil {
 		return err
 	}
+	if k := c.T.Kind(); k == KindEnum || k == KindSet {
+		c.T = TText(c.T.Length, c.T.Collation, c.T.Coerc)
+	}
 	conv := convertTo(c.T)
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		for _, a := range c.Args {
@@ -357,7 +366,7 @@ func resolveCoalesce(c *Call) (err error) {
 				return Null, err
 			}
 			if !v.IsNull() {
-				v, err = conv(env, v)
+				v, err = conv(env, plainYear(v))
 				return v.From(Silent), err
 			}
 		}
@@ -460,10 +469,10 @@ func resolveCase(c *Call) error {
 func resolveAs(c *Call) error {
 	c.T = c.Extra.(Type)
 	conv := convertTo(c.T)
-	bit := c.ArgType(0).Kind() == KindBit && c.T.IsString()
+	bit := c.ArgType(0).Kind() == KindBit && c.T.IsString() && c.T.Name != Blob && c.T.Length >= 0
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		v, err := c.Args[0].Eval(env)
-		if bit && v.kind == KindBit { // UNION makes a text of the number
+		if bit && v.kind == KindBit { // UNION makes a text of the number; beside a BLOB or a document it stays bytes
 			v = Uint(v.n)
 		}
 		if err == nil {
@@ -472,6 +481,8 @@ func resolveAs(c *Call) error {
 		switch {
 		case err != nil:
 			return Null, err
+		case v.kind == KindText, v.kind == KindBytes && c.T.Name != Binary:
+			v.x = nil // a stored text is no longer a number in another form
 		case v.kind == KindDecimal:
 			if d := v.RawDecimal(); v.scale > 0 || int(d.Exponent) != -c.T.Scale {
 				return Decimal(rescale(d, c.T.Scale)), nil

@@ -138,8 +138,8 @@ func (m *Membership) Among(env *Env, rows *Members) (Value, error) {
 		if err != nil {
 			return Null, err
 		}
-		if !ok && len(rows.keys) > 0 {
-			return Null, nil // it cannot be brought to what the rows are
+		if !ok {
+			k = nil // the rows have no keys either: they are compared one by one
 		}
 		if _, found := rows.keys[string(k)]; found {
 			return True, nil
@@ -199,7 +199,7 @@ func (m *Membership) appendKey(env *Env, dst []byte, row []Value) ([]byte, bool,
 }
 
 // appendKey appends the key of a value, not NULL: it is the same for two values iff they are equal in this comparison. !ok: the class
-// has no keys, or the value is none of it. Of a value that is no date, where dates are compared, the key is that of the zero date.
+// has no keys. Of a value that is no date, where dates are compared, the key is that of the zero date.
 func (c comparison) appendKey(env *Env, dst []byte, v Value) ([]byte, bool, error) {
 	switch c.class {
 	case asText:
@@ -235,8 +235,8 @@ func (c comparison) appendKey(env *Env, dst []byte, v Value) ([]byte, bool, erro
 		if c.class == asTime {
 			to = ToTime
 		}
-		n, ok, err := to(env, v)
-		return binary.BigEndian.AppendUint64(dst, uint64(n)), ok, err
+		n, _, err := to(env, v)
+		return binary.BigEndian.AppendUint64(dst, uint64(n)), true, err
 	}
 	return dst, false, nil
 }

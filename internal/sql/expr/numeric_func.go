@@ -130,6 +130,12 @@ func resolveRound(truncate bool) func(*Call) error {
 		evaluate := func(fn func(env *Env, v Value, places int64) (Value, error)) {
 			c.Fn = func(env *Env, c *Call) (Value, error) {
 				v, err := c.Arg(env, 0)
+				if err == nil && v.kind == KindText { // it warns also if the places are NULL
+					var f float64
+					if f, err = ToFloat(env, v); err == nil {
+						v = Float(f)
+					}
+				}
 				if err != nil || v.IsNull() {
 					return Null, err
 				}

@@ -137,11 +137,12 @@ func resolveElt(c *Call) error {
 		if err != nil || null || n < 1 || n >= int64(len(c.Args)) {
 			return Null, err
 		}
-		s, null, err := c.textArg(env, int(n))
-		if err != nil || null {
+		v, err := c.Args[n].Eval(env)
+		if err != nil || v.IsNull() {
 			return Null, err
 		}
-		return c.text(s), nil
+		s, err := ToText(env, v)
+		return c.text(s).madeOf(v), err
 	}
 	return textResult(c, n, places...)
 }
@@ -159,6 +160,7 @@ func resolveQuoted(c *Call) error {
 		return err
 	}
 	c.T = ascii(length)
+	c.Args[0] = inCharacters(DefaultCollation, c.Args[0])
 	return nil
 }
 

@@ -231,9 +231,8 @@ func (z *optimizer) pathOf(s *rel.Scan, x rel.Index, rs []*restriction, rows flo
 	case p.one:
 		each = 1
 	case p.equal > 0:
-		each = matching(rows)
-		for range p.equal - 1 {
-			each = matching(each)
+		for i := range p.equal {
+			each = matching(each, s.Table.Columns()[parts[i].Place].Type)
 		}
 	}
 	p.read = each * sel

@@ -14,8 +14,8 @@ import (
 //
 // Constants elsewhere, as in a select list, are evaluated when a row needs them.
 
-// decide evaluates the constant conditions of a plan: those of inner joins, then those of WHERE, then those of outer joins and of derived tables. Where
-// one of WHERE is not true, MySQL does not look at those below.
+// decide evaluates the constant conditions of a plan: those of inner joins, then those of WHERE, then those of outer joins and of derived
+// tables. Where one of WHERE is not true, MySQL does not look at those below.
 func (z *optimizer) decide(n rel.Node) rel.Node {
 	var conds *[]expr.Node
 	switch n := n.(type) {
@@ -114,7 +114,8 @@ func (z *optimizer) condition(n expr.Node) expr.Node {
 	return n
 }
 
-// comparisons evaluates the constants that columns are compared with in a condition. within are the columns whose comparisons count; nil: all.
+// comparisons evaluates the constants that columns are compared with in a condition. within are the columns whose comparisons count; nil:
+// all.
 func (z *optimizer) comparisons(n expr.Node, within rel.Cols) expr.Node {
 	c, ok := n.(*expr.Call)
 	if !ok {

@@ -22,7 +22,8 @@ const fewKept = 1.0 / 200
 // countBelow counts one side of a join below a Group, if that makes sense.
 func (z *optimizer) countBelow(g *rel.Group) {
 	j, ok := g.Child.(*rel.Join)
-	if !ok || z.o.NoCount || g.Rollup || len(g.Grouping) > 0 || j.Kind != rel.Inner && j.Kind != rel.Left || j.Lateral || j.Straight || len(j.On) != 1 {
+	if !ok || z.o.NoCount || g.Rollup || len(g.Grouping) > 0 || j.Kind != rel.Inner && j.Kind != rel.Left || j.Lateral || j.Straight ||
+		len(j.On) != 1 {
 		return
 	}
 	if z.countSide(g, j, j.Left, j.Right) {

@@ -22,8 +22,28 @@ const (
 // fewest is the least estimate: plans are compared by products, which must not become zero.
 const fewest = 1
 
-// matching is how many rows of a table have one value in an index that is not unique, or in the first columns of one.
-func matching(rows float64) float64 { return max(fewest, math.Sqrt(math.Sqrt(rows))) }
+// matching is how many rows of a table have one value of a column that an index holds, which is not unique. Of types that have few values
+// it is taken that all of them are used: half of the rows of a table may have status = 1.
+func matching(rows float64, t expr.Type) float64 {
+	return max(fewest, math.Sqrt(math.Sqrt(rows)), rows/values(t))
+}
+
+// values is how many different values a column of a type probably has at most.
+func values(t expr.Type) float64 {
+	switch t.Name {
+	case expr.TinyInt, expr.SetType:
+		return 16
+	case expr.YearType:
+		return 64
+	case expr.EnumType:
+		return max(4, float64(len(t.Elements)))
+	case expr.BitType:
+		return max(4, math.Exp2(float64(min(t.Length, 6))))
+	case expr.DateType:
+		return 4000
+	}
+	return all
+}
 
 // selectivity is the part of the rows for which a condition is true.
 func selectivity(c expr.Node) float64 {
@@ -175,7 +195,7 @@ func (z *optimizer) partners(col *rel.Col, n rel.Node, rows float64) float64 {
 	if z.unique(n, rel.Cols{col.ID: true}) {
 		return 1
 	}
-	return min(rows, matching(rows))
+	return min(rows, matching(rows, col.T))
 }
 
 func literalCount(n expr.Node) (float64, bool) {

@@ -17,7 +17,7 @@ const (
 // focused makes a small plan that one of the rules is about: conditions about indexed columns, orders, limits, DISTINCT, MIN and MAX, joins
 // of a few tables, a subquery in a condition.
 func (g *generator) focused() (rel.Node, []rel.ColID, judged) {
-	switch g.pick(6) {
+	switch g.pick(7) {
 	case 0: // an index, and an order
 		p := g.filtered(g.scan())
 		return g.ordered(p)
@@ -48,6 +48,10 @@ func (g *generator) focused() (rel.Node, []rel.ColID, judged) {
 		p := g.chain(1 + g.pick(2))
 		cond := g.around(p)
 		return &rel.Filter{Child: p.n, Conds: []expr.Node{cond}}, p.cols, rowsSame
+	case 5: // OR, whose parts are about columns of their own or demand the same
+		p := g.chain(1 + g.pick(2))
+		p.n = &rel.Filter{Child: p.n, Conds: []expr.Node{g.alternatives(p.cols)}}
+		return g.ordered(p)
 	}
 	p := g.group(g.filtered(g.chain(1 + g.pick(2))))
 	if len(p.n.(*rel.Group).Keys) == 0 {
@@ -58,6 +62,30 @@ func (g *generator) focused() (rel.Node, []rel.ColID, judged) {
 		p.n = &rel.Filter{Child: p.n, Conds: g.conds(1+g.pick(2), 0, p.cols, nil)}
 	}
 	return g.ordered(plan{p.n, append(append([]rel.ColID{}, keys...), p.cols[len(keys):]...)})
+}
+
+// alternatives is an OR of equalities with constants, some of them with something more.
+func (g *generator) alternatives(cols []rel.ColID) expr.Node {
+	id := cols[g.pick(len(cols))]
+	all := g.literal(g.meta.Columns[id].Type)
+	same := g.pick(3) == 0
+	var parts []expr.Node
+	for range 2 + g.pick(2) {
+		c := cols[g.pick(len(cols))]
+		if g.pick(2) == 0 {
+			c = cols[g.pick(min(3, len(cols)))]
+		}
+		part := expr.Node(call("=", g.meta.Ref(c), g.literal(g.meta.Columns[c].Type)))
+		if g.pick(3) == 0 {
+			part = call("and", part, g.cond(0, cols, nil))
+		}
+		if same {
+			l := *all.(*expr.Lit)
+			part = call("and", call("<>", g.meta.Ref(id), &l), part)
+		}
+		parts = append(parts, part)
+	}
+	return call("or", parts...)
 }
 
 func (g *generator) some(cols []rel.ColID) (out []rel.ColID) {

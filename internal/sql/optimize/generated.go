@@ -76,7 +76,8 @@ func (z *optimizer) generatedColumn(e expr.Node, gs []rel.Generated) expr.Node {
 }
 
 // indexable are the comparisons of which MySQL looks for generated columns.
-var indexable = map[string]bool{"=": true, "<=>": true, "<": true, "<=": true, ">": true, ">=": true, "between": true, "in": true, "member of": true}
+var indexable = map[string]bool{"=": true, "<=>": true, "<": true, "<=": true, ">": true, ">=": true, "between": true, "in": true,
+	"member of": true}
 
 func (z *optimizer) generatedIn(conds []expr.Node, gs []rel.Generated) {
 	if len(gs) == 0 {

@@ -111,6 +111,8 @@ func typeOf(t testing.TB, s string) expr.Type {
 		return expr.Type{Name: expr.IntType, Length: 11, Collation: expr.BinaryCollation, Coerc: expr.Implicit}
 	case "bigint":
 		return tInt
+	case "tinyint":
+		return expr.Type{Name: expr.TinyInt, Length: 4, Collation: expr.BinaryCollation, Coerc: expr.Implicit}
 	case "decimal":
 		out := expr.TDecimal(n, 2)
 		out.Coerc = expr.Implicit

@@ -80,6 +80,9 @@ func (z *optimizer) readScan(s *rel.Scan) rel.Node {
 		p.access(s)
 		return s
 	}
+	if n := z.byIndexes(s); n != nil {
+		return n
+	}
 	s.Rows = z.estimate(s)
 	z.coverScan(s)
 	return s

@@ -7,13 +7,15 @@ import (
 
 // Options switches rules off, for tests and for finding out which rule is wrong. The zero Options has all rules.
 type Options struct {
-	NoSimplify, NoInline, NoPush, NoOuter, NoTransitive, NoSemi, NoOrder, NoPrune, NoAccess, NoJoinMethods, NoSort, NoLimit, NoDistinct, NoCount, NoGenerated bool
+	NoSimplify, NoInline, NoPush, NoOuter, NoTransitive, NoSemi, NoOrder, NoPrune, NoAccess, NoJoinMethods, NoSort, NoLimit, NoDistinct,
+	NoCount, NoGenerated bool
 }
 
 // Optimize changes the plans of a query in place: that of the query, of the subqueries in its expressions and of its common table
 // expressions. env evaluates constants: it warns of them, and an error is that of a constant condition.
 func Optimize(q *rel.Query, env *expr.Env, o Options) error {
-	z := &optimizer{meta: q.Meta, env: env, o: o, done: map[any]bool{}, scans: map[*rel.Shared]int{}, rollups: map[*rel.Group]*rel.Project{}}
+	z := &optimizer{meta: q.Meta, env: env, o: o, done: map[any]bool{}, scans: map[*rel.Shared]int{}, rollups: map[*rel.Group]*rel.Project{},
+		divided: map[*expr.Call]bool{}}
 	var out []rel.ColID
 	for _, c := range q.Out {
 		out = append(out, c.Col)
@@ -40,6 +42,8 @@ type optimizer struct {
 	depth int
 	// rollups are the operators that calculate the keys of groupings WITH ROLLUP.
 	rollups map[*rel.Group]*rel.Project
+	// divided are conditions with OR of which the sides of joins have got their shares.
+	divided map[*expr.Call]bool
 	// failed is what evaluating a constant failed with first.
 	failed error
 }

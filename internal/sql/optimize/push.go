@@ -14,7 +14,7 @@ import (
 //	Project                      those that read nothing of what it calculates, or only what it renames
 //	inner join                   those that read one side, to that side; the others become conditions of the join
 //	left join                    those of WHERE that read the left side; those of ON that read the right side
-//	semi and anti join           those that read the left side; those of ON that read the right side
+//	semi and anti join           those of WHERE without a subquery that is executed for each row; those of ON that read the right side
 //	Group without ROLLUP         those that read keys, if all rows of a group agree about them
 //	Distinct                     those that read its columns, if equal rows agree about them
 //	Window                       those that read partition columns, if all rows of a partition agree
@@ -179,7 +179,7 @@ func (z *optimizer) pushJoin(n *rel.Join, conds, witness []expr.Node) rel.Node {
 		toRight, on = split(on, func(c expr.Node) bool { cols := reads(c); return meets(cols, right) && !meets(cols, left) })
 	}
 	n.On = on
-	down, up := split(conds, func(expr.Node) bool { return true })
+	down, up := split(conds, func(c expr.Node) bool { return !dependent(c) })
 	n.Left = z.push(n.Left, down, append(slices.Clone(up), witness...))
 	n.Right = z.push(n.Right, toRight, nil)
 	return filter(emptyJoin(n), up)
@@ -205,6 +205,9 @@ func (z *optimizer) pushInner(n *rel.Join, conds, witness []expr.Node, left, rig
 		default:
 			on = append(on, c)
 		}
+	}
+	if !z.o.NoTransitive {
+		toLeft, toRight = z.bySides(on, left, right, toLeft, toRight)
 	}
 	above := append(append(slices.Clone(on), up...), witness...)
 	n.Left = z.push(n.Left, toLeft, above)

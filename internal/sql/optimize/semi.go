@@ -38,7 +38,7 @@ func (z *optimizer) semiJoins(root *rel.Node) bool {
 		default:
 			return n
 		}
-		var kept, later []expr.Node
+		var kept []expr.Node
 		var joins []*rel.Join
 		if anyFn(*conds, volatile) {
 			return n
@@ -48,15 +48,12 @@ func (z *optimizer) semiJoins(root *rel.Node) bool {
 				joins = append(joins, j)
 				continue
 			}
-			if len(joins) > 0 && subqueriesIn(c) {
-				later = append(later, c) // what may be dear is asked of the rows that are left
-				continue
-			}
 			kept = append(kept, c)
 		}
 		if len(joins) == 0 {
 			return n
 		}
+		kept, later := split(kept, func(c expr.Node) bool { return !dependent(c) }) // what may be dear is asked of the rows that are left
 		changed = true
 		*conds = kept
 		out := n

@@ -7,8 +7,8 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/rel"
 )
 
-// A key that is a number and equals a text of another table, or of a query around: MySQL looks the key up by the text made a number, and does not
-// warn of one that is none. A table read otherwise would.
+// A key that is a number and equals a text of another table, or of a query around: MySQL looks the key up by the text made a number, and
+// does not warn of one that is none. A table read otherwise would.
 
 // keyNumbers are the numeric columns with which an index of a table of the plan begins, and the columns of those tables.
 func keyNumbers(n rel.Node, keys map[rel.ColID]rel.Cols) {
@@ -80,8 +80,8 @@ func silentKey(c *expr.Call, keys map[rel.ColID]rel.Cols) expr.Node {
 	return c
 }
 
-// decided is what a subquery with IN, ANY or ALL is whose rows all have the same constant, if that alone decides: MySQL does not execute it. Nil: it
-// does not. Of texts in the select list of IN it warns.
+// decided is what a subquery with IN, ANY or ALL is whose rows all have the same constant, if that alone decides: MySQL does not execute
+// it. Nil: it does not. Of texts in the select list of IN it warns.
 func (z *optimizer) decided(s *rel.Subquery) *expr.Lit {
 	if s.Kind != rel.In && s.Kind != rel.AnyOf && s.Kind != rel.AllOf || s.Volatile || len(s.Left) != len(s.Out) {
 		return nil

@@ -10,9 +10,9 @@ import (
 // Constants are evaluated once, conjunctions taken apart, conditions that are always true dropped; a plan whose condition is never true
 // becomes one without rows.
 //
-// A condition of WHERE or ON lets a row pass iff it is true, so AND is the same as the list of its parts, and NULL the same as FALSE.
-// A constant that fails or warns is left as it is unless it is a condition or what a column is compared with (constants.go): it does so when, and
-// only if, a row reaches it (O2).
+// A condition of WHERE or ON lets a row pass iff it is true, so AND is the same as the list of its parts, and NULL the same as FALSE. A
+// constant that fails or warns is left as it is unless it is a condition or what a column is compared with (constants.go): it does so when,
+// and only if, a row reaches it (O2).
 
 func (z *optimizer) simplify(n rel.Node) rel.Node {
 	visit(n, func(n rel.Node) {
@@ -133,6 +133,13 @@ func (z *optimizer) conjuncts(conds []expr.Node) (out []expr.Node, never bool) {
 			no = err == nil
 		case *expr.Call:
 			if parts := conjunctsOf(c); parts != nil {
+				inner, isNever := z.conjuncts(parts)
+				if !isNever {
+					out = append(out, inner...)
+					continue
+				}
+				no = true
+			} else if parts := z.commonOf(c); parts != nil {
 				inner, isNever := z.conjuncts(parts)
 				if !isNever {
 					out = append(out, inner...)

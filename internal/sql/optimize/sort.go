@@ -16,7 +16,7 @@ import (
 // may be read for its order that would not be read otherwise: then the joins above the table are chosen for few rows, too.
 func (z *optimizer) physicalSort(n *rel.Sort, want float64) rel.Node {
 	s, keys := z.sortedScan(n)
-	if s != nil && want < all && z.orderScan(s, keys, want, n.Child) {
+	if s != nil && want < all && !z.fewByLookup(n.Child, want) && z.orderScan(s, keys, want, n.Child) {
 		return z.physical(n.Child, want)
 	}
 	n.Child = z.physical(n.Child, all)
@@ -24,6 +24,36 @@ func (z *optimizer) physicalSort(n *rel.Sort, want float64) rel.Node {
 		return n.Child
 	}
 	return n
+}
+
+// fewByLookup reports whether what is sorted is a semi join whose rows are found by the keys of its right side, and so few that finding and
+// sorting them all takes no more than a few times what it takes, if things go well, to read the left side in order until enough rows have a
+// partner. If things do not go well that takes the whole table.
+func (z *optimizer) fewByLookup(n rel.Node, want float64) bool {
+	for {
+		switch m := n.(type) {
+		case *rel.Filter:
+			n = m.Child
+			continue
+		case *rel.Project:
+			n = m.Child
+			continue
+		}
+		break
+	}
+	j, ok := n.(*rel.Join)
+	if !ok || z.semiByLookup(j, 1) == nil {
+		return false
+	}
+	left, keys := z.estimate(j.Left), z.estimate(j.Right)
+	found := left * selOther
+	for _, c := range j.On {
+		if col := equalColumn(c, given(j.Left)); col != nil {
+			found = min(found, keys*z.partners(col, j.Left, left))
+		}
+	}
+	const few = 4
+	return found+keys*costAhead < few*want*left/max(fewest, found)
 }
 
 // sortedScan is the table that gives all columns of a sort, which are keys, and whose order the rows have; nil: none.

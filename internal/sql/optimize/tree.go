@@ -155,6 +155,18 @@ func subqueriesIn(n expr.Node) bool {
 	return has
 }
 
+// dependent reports whether an expression holds a subquery that is executed for each row.
+func dependent(n expr.Node) bool {
+	has := false
+	rel.Walk(n, func(n expr.Node) bool {
+		if s, ok := n.(*rel.Subquery); ok && len(s.Outer) > 0 {
+			has = true
+		}
+		return !has
+	})
+	return has
+}
+
 // clone builds an expression anew, with other expressions in place of columns: with(id) nil leaves the column. A call keeps what it
 // compares with in closures, so its arguments cannot be exchanged. False: it holds what cannot be built anew (a subquery, a leaf of the
 // host), or the copy would have another type.

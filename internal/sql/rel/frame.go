@@ -54,6 +54,9 @@ type Subquery struct {
 // Type implements expr.Node.
 func (s *Subquery) Type() expr.Type { return s.T }
 
+// IsSubquery implements expr.Subquery.
+func (s *Subquery) IsSubquery() {}
+
 // Eval implements expr.Node.
 func (s *Subquery) Eval(env *expr.Env) (expr.Value, error) {
 	return env.Host.(*Frame).Run.Subquery(env, s)

@@ -24,7 +24,8 @@ type flags struct {
 func main() {
 	var f flags
 	flag.StringVar(&f.families, "family", "", "families to run, with commas (default: all)")
-	flag.StringVar(&f.mode, "mode", "", "compare two ways of asking Longitude instead of asking a reference: tlp, norec, index, prepared, compiled, transaction, inplace, cluster")
+	flag.StringVar(&f.mode, "mode", "",
+		"compare two ways of asking Longitude instead of asking a reference: tlp, norec, index, prepared, compiled, transaction, inplace, cluster")
 	flag.Uint64Var(&f.first, "first", 1, "first seed")
 	flag.IntVar(&f.seeds, "seeds", 5, "number of seeds")
 	flag.IntVar(&f.count, "count", 0, "statements for each seed and family (default: the family's)")
@@ -32,14 +33,17 @@ func main() {
 	flag.IntVar(&f.perCause, "per-cause", 2, "cases of the same outer form that are made smaller")
 	flag.DurationVar(&f.limit, "limit", 10*time.Second, "limit for one answer")
 	flag.DurationVar(&f.atMost, "at-most", 0, "begin no seed after this time (default: no limit)")
-	flag.StringVar(&f.reference, "reference", "", "the reference: an address with a port, or a mysqld or mariadbd to start (default: the one installed)")
+	flag.StringVar(&f.reference, "reference", "",
+		"the reference: an address with a port, or a mysqld or mariadbd to start (default: the one installed)")
 	flag.StringVar(&f.node, "node", "", "address of a node that runs (default: start -binary)")
 	flag.StringVar(&f.binary, "binary", "bin/longitude", "the longitude to start")
 	flag.StringVar(&f.out, "out", "", "file for the report (default: standard output)")
 	flag.StringVar(&f.page, "page", "", "write docs/mysql-compatibility.md to this file from what is known, and run nothing")
 	flag.StringVar(&f.counts, "counts", "", "testdata/counts.txt: replace what it says of the families or of the mode that are run")
-	flag.StringVar(&f.record, "record", "", "write the reference's answers to the statements of the families into this directory, and ask no node")
-	flag.StringVar(&f.learn, "learn", "", "append an entry for each unexplained cause to this file, to be read and moved to testdata/known.txt")
+	flag.StringVar(&f.record, "record", "",
+		"write the reference's answers to the statements of the families into this directory, and ask no node")
+	flag.StringVar(&f.learn, "learn", "",
+		"append an entry for each unexplained cause to this file, to be read and moved to testdata/known.txt")
 	flag.BoolVar(&f.list, "list", false, "print the statements, and execute nothing")
 	flag.BoolVar(&f.excused, "excused", false, "print the causes that the lists excuse, too")
 	flag.Parse()
