@@ -144,8 +144,8 @@ func (s *fuzzSource) extraOf(name string) any {
 	return nil
 }
 
-// notFuzzed need an Extra of the host's, or give another value each time.
-var notFuzzed = map[string]bool{"store as": true, "as text": true, "rand": true, "uuid": true, "uuid_short": true, "sleep": true, "random_bytes": true, "sysdate": true}
+// notFuzzed need an Extra of the host's, convert to types that the binder has found to be wide enough, or give another value each time.
+var notFuzzed = map[string]bool{"store as": true, "as text": true, "as": true, "rand": true, "uuid": true, "uuid_short": true, "sleep": true, "random_bytes": true, "sysdate": true}
 
 // tree draws an expression at most so deep; nil if it cannot be built.
 func (s *fuzzSource) tree(names []string, depth int, column bool) Node {
