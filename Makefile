@@ -36,6 +36,10 @@ BLOW      ?=
 # make clients: which suites (the quick ones).
 CLIENTS ?=
 
+# make fuzz: how long each target, and on how many processors.
+FUZZTIME ?= 10m
+PARALLEL ?= 1
+
 # make bench: which, how long, how often (benchstat wants ten), and where: every package that has one.
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -49,7 +53,7 @@ BEFORE   ?=
 PARTS    ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-sql sim-hashes sim-controls sql-diff sql-modes mysqld sql-answers sql-failing mysql-compatibility e2e failover bench bench-thesis bench-map bench-txn evidence clients clients-all clean
+.PHONY: help build cross demo test check fmt lint unit unit-plain sim sim-twice sim-sql sim-hashes sim-controls sql-diff sql-modes mysqld sql-answers sql-failing mysql-compatibility e2e failover fuzz bench bench-thesis bench-map bench-txn evidence clients clients-all clean
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -135,6 +139,11 @@ clients: build ## what applications do through drivers, ORMs and tools, against 
 
 clients-all: build ## the same with all suites, Django's own among them
 	CGO_ENABLED=0 $(GO) run ./clients -bin $(BIN) -all
+
+fuzz: ## fuzz the evaluation of expressions: FUZZTIME=10m for each target, PARALLEL=1
+	for p in expr:FuzzCalls bind:FuzzExpression; do \
+		CGO_ENABLED=0 nice -n 15 $(GO) test -tags $(TESTTAGS) ./internal/sql/$${p%%:*} -run '^$$' -fuzz "^$${p##*:}$$" -fuzztime $(FUZZTIME) -parallel $(PARALLEL) || exit 1; \
+	done
 
 bench: ## micro-benchmarks beside the code, as benchstat reads them; BENCH=. BENCHTIME=1s COUNT=1 BENCHPKGS="./clock ..."
 	CGO_ENABLED=0 $(GO) test -tags $(TAGS) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(COUNT) -benchmem $(BENCHPKGS)

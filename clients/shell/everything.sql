@@ -46,6 +46,11 @@ CREATE TABLE `children` (
   CONSTRAINT `fcode` FOREIGN KEY (`code`, `pid`) REFERENCES `parents` (`code`, `id`) ON UPDATE CASCADE
 );
 CREATE TABLE `od``d "name" 'ü` (`a b` int NOT NULL, `select` int DEFAULT NULL, `back``tick` varchar(5) DEFAULT '\\', PRIMARY KEY (`a b`), KEY `i x` (`select`));
+CREATE TABLE `declared` (
+  `id` int(5) unsigned zerofill NOT NULL AUTO_INCREMENT /*!80023 INVISIBLE */, `z` decimal(8,3) unsigned zerofill DEFAULT '00001.500', `u` double unsigned DEFAULT NULL,
+  `f` float(7,4) DEFAULT '1.5000', `h` varchar(5) DEFAULT 'x' /*!80023 INVISIBLE */ COMMENT 'not in *',
+  PRIMARY KEY (`id`), KEY `h` (`h` DESC,`u`)
+) DEFAULT CHARSET=latin1;
 CREATE TABLE `log` (`id` int NOT NULL AUTO_INCREMENT, `what` varchar(100) DEFAULT NULL, PRIMARY KEY (`id`));
 CREATE VIEW `v1` AS SELECT `id`, `n`, lower(`a`) AS `low` FROM `calculated` WHERE `n` > 0;
 CREATE VIEW `v2` AS SELECT `v1`.`id`, `p`.`code`, 'it''s' AS `lit` FROM `v1` LEFT JOIN `parents` `p` ON `p`.`id` = `v1`.`id`;
@@ -68,6 +73,8 @@ INSERT INTO keyless VALUES (1, 'x'), (1, 'x'), (NULL, NULL), (2, 'ß');
 INSERT INTO parents VALUES (1, 'one'), (2, 'two');
 INSERT INTO children VALUES (1, 1, 2, 1, 2, NULL, 'one', 1), (2, NULL, NULL, NULL, NULL, 1, NULL, NULL), (3, 2, 2, 2, 2, 3, 'two', 2);
 INSERT INTO `od``d "name" 'ü` VALUES (1, NULL, '`'), (2, 3, DEFAULT);
+INSERT INTO declared (z, u, f) VALUES (2, 2.5, 123.4567), (DEFAULT, NULL, DEFAULT);
+INSERT INTO declared (id, h) VALUES (77, 'é');
 CREATE TRIGGER `before_insert` BEFORE INSERT ON `parents` FOR EACH ROW SET NEW.code = CONCAT(NEW.code, '''');
 CREATE TRIGGER `after_insert` AFTER INSERT ON `parents` FOR EACH ROW INSERT INTO log (what) VALUES (CONCAT('new; ', NEW.code));
 DELIMITER ;;
@@ -82,6 +89,19 @@ BEGIN
     SET i = i + 1;
   END WHILE;
   INSERT INTO parents VALUES (p, 'made');
+  CREATE TEMPORARY TABLE IF NOT EXISTS parents (id INT);
+  DROP TEMPORARY TABLE parents;
   SELECT COUNT(*) INTO n FROM parents;
+END;;
+CREATE FUNCTION `twice`(`a` varchar(20) CHARSET utf8mb4) RETURNS varchar(40) CHARSET utf8mb4
+    DETERMINISTIC
+    COMMENT 'it''s a function'
+BEGIN
+  DECLARE s VARCHAR(40) DEFAULT '';
+  CREATE TEMPORARY TABLE IF NOT EXISTS own (t VARCHAR(40));
+  INSERT INTO own VALUES (a), (a);
+  SELECT GROUP_CONCAT(t SEPARATOR ';') INTO s FROM own;
+  DROP TEMPORARY TABLE own;
+  RETURN s; -- of both
 END;;
 DELIMITER ;

@@ -62,16 +62,19 @@ everything_rows() {
         equal "$(sql "$db" -e "INSERT INTO calculated (id, a, n) VALUES (9, 'bad', 5)" 2>&1 | grep -o 'ERROR [0-9]*')" 'ERROR 3819' || return 1
         equal "$(sql "$db" -e "INSERT INTO parents VALUES (7, 'x'); CALL add_parent(8, @n); SELECT @n, what FROM log ORDER BY id DESC LIMIT 1")" $'4\tnew; made\'' || return 1
         equal "$(sql "$db" -e "UPDATE parents SET id = 20 WHERE id = 2" 2>&1 | grep -o 'ERROR [0-9]*')" 'ERROR 1451' || return 1
+        equal "$(sql "$db" -e "SELECT twice('é'), COUNT(*) FROM texts")" $'é;é\t4' || return 1
+        equal "$(sql "$db" -e "SELECT * FROM declared ORDER BY id" | tr '\t\n' '|;')" '00002.000|2.5|123.4567;00001.500|NULL|1.5000;00001.500|NULL|1.5000;' || return 1
+        equal "$(sql "$db" -e "SELECT id, h FROM declared ORDER BY id DESC LIMIT 1")" $'00077\té' || return 1
         equal "$(sql "$db" -e "SELECT x, y FROM a_first ORDER BY x" | tr '\t\n' '|;')" $'1|one;2|two;4|NULL;' || return 1
     done
     n=0
-    for t in numbers times texts calculated keyless parents children 'od``d "name" '"'"'ü' log; do
+    for t in numbers times texts calculated keyless parents children declared 'od``d "name" '"'"'ü' log; do
         equal "$(sql every2 -e "CHECKSUM TABLE \`$t\`" | cut -f2)" "$(sql every -e "CHECKSUM TABLE \`$t\`" | cut -f2)" || return 1
         diff <(sql every2 -e "SELECT * FROM \`$t\`" | sort) <(sql every -e "SELECT * FROM \`$t\`" | sort) || return 1
         equal "$(sql every2 -e "CHECK TABLE \`$t\`" | cut -f4)" OK || return 1
         n=$((n + $(sql every2 -e "SELECT COUNT(*) FROM \`$t\`")))
     done
-    equal "$n" 28
+    equal "$n" 31
 }
 check everything-rows everything_rows
 refused() {

@@ -107,12 +107,15 @@ func (b *binder) row(es sqlparser.Exprs, s *scope) (expr.Node, error) {
 	if len(es) == 1 {
 		return out.Nodes[0], nil
 	}
-	return out, b.lookForNull(out)
+	return out, nil
 }
 
-// lookForNull evaluates the constants of a row that may be NULL up to the first that is: MySQL does so when it resolves the row, so that
-// they warn and fail even if nothing asks for them.
-func (b *binder) lookForNull(row *expr.Tuple) error {
+// rowsLookedInto are the comparisons of rows that evaluate constants of the rows before they compare.
+var rowsLookedInto = map[string]bool{"<": true, "<=": true, ">": true, ">=": true, "in": true, "not in": true}
+
+// evaluateConstants evaluates the constants of a row that may be NULL: MySQL does so when it resolves the comparison, so that they warn and fail
+// even if nothing asks for them.
+func (b *binder) evaluateConstants(row *expr.Tuple) error {
 	if b.set.Env == nil {
 		return nil
 	}
@@ -120,7 +123,7 @@ func (b *binder) lookForNull(row *expr.Tuple) error {
 		if _, inner := n.(*expr.Tuple); inner || !expr.IsConst(n) || !b.nullable(n) {
 			continue
 		}
-		if v, err := n.Eval(b.set.Env); err != nil || v.IsNull() {
+		if _, err := n.Eval(b.set.Env); err != nil {
 			return err
 		}
 	}
@@ -143,6 +146,15 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 		for _, a := range args {
 			if _, row := a.(*expr.Tuple); row {
 				return nil, operandColumns(1)
+			}
+		}
+	}
+	if rowsLookedInto[name] {
+		for _, a := range args {
+			if row, ok := a.(*expr.Tuple); ok {
+				if err := b.evaluateConstants(row); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -174,6 +186,9 @@ func (b *binder) call(name string, extra any, args ...expr.Node) (expr.Node, err
 	}
 	b.warnOfDocuments(name, args)
 	b.warnOfDigest(name, args)
+	if name == "isnull" {
+		return b.knownNull(n), nil
+	}
 	return n, nil
 }
 
@@ -194,7 +209,7 @@ func (b *binder) callOf(name string, extra any, s *scope, args ...sqlparser.Expr
 // zero, which counts as NULL there.
 func (b *binder) knownNull(n expr.Node) expr.Node {
 	c, ok := n.(*expr.Call)
-	if !ok || c.Name != "is null" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
+	if !ok || c.Name != "is null" && c.Name != "isnull" && c.Name != "is not null" || c.Args[0].Type().HasDate() || b.nullable(c.Args[0]) || rel.IsVolatile(c) {
 		return n
 	}
 	if c.Name == "is not null" && expr.IsConst(c.Args[0]) {

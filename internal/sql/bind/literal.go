@@ -184,7 +184,7 @@ func (b *binder) introduced(charset string, e sqlparser.Expr) (expr.Node, error)
 	}
 	s := l.V.RawText()
 	if charset == "binary" {
-		return &expr.Lit{V: expr.Bytes(s), T: expr.TBytes(len(s))}, nil
+		return &expr.Lit{V: expr.Bytes(s).From(expr.Written), T: expr.TBytes(len(s))}, nil
 	}
 	id, err := b.h.CharacterSet(charset)
 	if err != nil {

@@ -189,8 +189,8 @@ func sameStorage(old, new sql.Type) bool {
 	if errA != nil || errB != nil || a != b {
 		return false
 	}
-	if old.Type() == sqltypes.Time {
-		return timeDigits(old) <= timeDigits(new)
+	if old.Type() == sqltypes.Time || new.Type() == sqltypes.Time {
+		return old.Type() == new.Type() && timeDigits(old) <= timeDigits(new)
 	}
 	if x, ok := old.(sql.NumberType); ok {
 		y, ok := new.(sql.NumberType)

@@ -195,45 +195,6 @@ func convertedType(old sql.TypeWithCollation, to sql.CollationID, name string) (
 	return types.CreateString(sqltypes.Text, sizes[at], to)
 }
 
-// implicitValues are what NULL becomes where a column is made NOT NULL outside strict mode.
-type implicitValues struct {
-	at     int // the column's place in the rows
-	column *sql.Column
-}
-
-// implicitRows puts them into rows, and warns.
-type implicitRows struct {
-	sql.RowIter
-	v *implicitValues
-	n int
-}
-
-// Next implements sql.RowIter.
-func (r *implicitRows) Next(ctx *sql.Context) (sql.Row, error) {
-	row, err := r.RowIter.Next(ctx)
-	if err != nil {
-		return row, err
-	}
-	r.n++
-	if row[r.v.at] != nil {
-		return row, nil
-	}
-	row = row.Copy()
-	switch t := r.v.column.Type; {
-	case types.IsTimestampType(t):
-		row[r.v.at] = ctx.QueryTime()
-		return row, nil
-	case types.IsJSON(t):
-		row[r.v.at] = types.JSONDocument{}
-	case types.IsEnum(t):
-		row[r.v.at] = uint16(0)
-	default:
-		row[r.v.at] = t.Zero()
-	}
-	ctx.Warn(1265, "Data truncated for column '%s' at row %d", r.v.column.Name, r.n)
-	return row, nil
-}
-
 // inSteps reports whether the parts of an ALTER TABLE have to be executed one after the other: an expression of one reads a column that
 // another one makes, which go-mysql-server looks for in the table as it was.
 func (n *tableNotes) inSteps(s *sqlparser.AlterTable) bool {

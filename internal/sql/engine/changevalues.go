@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"github.com/longitude-db/longitude/internal/sql/expr"
@@ -79,17 +77,14 @@ func (w *changer) set(t *changedTable, will datums, a rel.Assignment) error {
 		}
 	}
 	v, err := w.evaluated(t, a, to)
-	if err == nil {
-		err = w.env.Failed()
-	}
-	if err != nil {
+	if err = strictly(w.env, err); err != nil {
 		return err
 	}
 	if v, err = expr.Assign(w.env, v, to); err != nil {
 		return err
 	}
 	if v.IsNull() && !t.q.columns[at].Nullable && !t.later {
-		if code := w.nullCode(t, a); code == 1265 && (w.env.Strict() || w.env.Ignore) {
+		if code := nullCode(a); code == 1265 && (w.env.Strict() || w.env.Ignore) {
 			if err := w.env.StrictOrWarn(1265, "01000", "Data truncated for column '%s' at row %d", to.Name, to.Row); err != nil {
 				return err
 			}
@@ -112,16 +107,12 @@ func (w *changer) set(t *changedTable, will datums, a rel.Assignment) error {
 	return err
 }
 
-// nullCode is what MySQL says of a NULL for a column that takes none: 1048, or 1265 of one that a JSON function gives or that is assigned to a
-// table that is changed when all rows have been found.
-func (w *changer) nullCode(t *changedTable, a rel.Assignment) int {
+// nullCode is what MySQL says of a NULL for a column that takes none: 1048, or 1265 of one that a JSON function gives.
+func nullCode(a rel.Assignment) int {
 	if a.Value == nil {
 		return 1048
 	}
 	if _, column := a.Value.(*rel.Col); a.Value.Type().Name == expr.JSONType && !column {
-		return 1265
-	}
-	if w.c.Several && !w.c.Delete && !t.atOnce && slices.ContainsFunc(t.Sets, func(s rel.Assignment) bool { return s.Place == a.Place && s.Value == a.Value }) {
 		return 1265
 	}
 	return 1048

@@ -78,7 +78,8 @@ func defaultText(ctx *sql.Context, d *catalog.Column, c *sql.Column) (any, error
 	if err != nil || v == nil || c.Default.String() == "NULL" { // of JSON it is a document
 		return nil, err
 	}
-	return valueText(ctx, c.Type, v)
+	text, err := valueText(ctx, c.Type, v)
+	return declaredValue(text, d), err
 }
 
 // valueText is a constant default without quotes.

@@ -101,6 +101,9 @@ func (e *Engine) mapError(ctx context.Context, err error, t *tx) *mysql.SQLError
 			if sql.ErrTableNotFound.Is(err) {
 				return mysql.NewSQLError(c.code, c.state, "%s", missingTableText(ctx, err))
 			}
+			if c.code == 1046 {
+				return mysql.NewSQLError(c.code, c.state, "No database selected")
+			}
 			return mysql.NewSQLError(c.code, c.state, "%s", text(err, t))
 		}
 	}

@@ -88,6 +88,9 @@ func (x *execution) runStatement(sc *sql.Context, r request) (remainder string, 
 		return remainder, err
 	}
 	stmt, remainder := x.parse(sc, &r)
+	if own := x.showsLog(stmt); own != nil {
+		x.own = own
+	}
 	if x.own != nil && x.own.answer != nil {
 		return remainder, x.answerOwn(sc, r, remainder)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 	"github.com/longitude-db/longitude/internal/sql/expr"
+	"github.com/longitude-db/longitude/internal/sql/number"
 )
 
 // What go-mysql-server forgets of a number's type (sql/planbuilder/create_ddl.go): ZEROFILL, which makes it UNSIGNED, UNSIGNED of
@@ -84,6 +85,11 @@ func (n *tableNotes) attributes(plain, stmt []*sqlparser.ColumnDefinition) {
 	}
 }
 
+// declaredOf is what the statement says of a column.
+func (n *tableNotes) declaredOf(column string) catalog.Declared {
+	return n.declared[strings.ToLower(column)]
+}
+
 // declaredType is a type with what its column is declared with.
 func declaredType(t expr.Type, d catalog.Declared) expr.Type {
 	t.Zerofill = d.Zerofill
@@ -126,6 +132,28 @@ func declaredText(text string, d *catalog.Column) string {
 		name += " zerofill"
 	}
 	return name
+}
+
+// declaredValue is a constant default as its column shows it. d may be nil.
+func declaredValue(text string, d *catalog.Column) string {
+	if d == nil || d.Type.Declared == (catalog.Declared{}) {
+		return text
+	}
+	a, width := d.Type.Declared, d.Type.Declared.Width
+	if a.Fixed {
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			text = number.FormatFixed(f, a.Digits)
+		}
+	}
+	if d.Type.Precision > 0 {
+		if width = d.Type.Precision; d.Type.Scale > 0 {
+			width++
+		}
+	}
+	if n := width - len(text); a.Zerofill && n > 0 {
+		text = strings.Repeat("0", n) + text
+	}
+	return text
 }
 
 // shownWidth is how wide a number is shown under ZEROFILL.

@@ -236,7 +236,8 @@ func (x *execution) change(sc *sql.Context, c *rel.Change) (r types.OkResult, er
 // strictly fails with what strict mode makes an error of in the evaluation before.
 func strictly(env *expr.Env, err error) error {
 	failed := env.Failed()
-	if err == nil && failed != nil {
+	var own *expr.Error
+	if failed != nil && (err == nil || errors.As(err, &own)) { // it came first
 		return failed
 	}
 	return err

@@ -67,6 +67,9 @@ func (h *queryHost) Relation(database, name string) (bind.Relation, error) {
 		}
 		return bind.Relation{Table: q, Generated: q.q.indexed}, nil
 	}
+	if t := logTableNamed(database, name); t != nil {
+		return bind.Relation{Table: newHostTable(h.ctx, "mysql", t)}, nil
+	}
 	db, err := h.s.e.gms.Analyzer.Catalog.Database(h.ctx, database)
 	if sql.ErrDatabaseNotFound.Is(err) {
 		return none, mysql.NewSQLError(1049, "42000", "Unknown database '%s'", database)

@@ -21,10 +21,10 @@ var (
 )
 
 // ShouldRewriteTable implements sql.RewritableTable. One of the columns is nil if a column is added or dropped.
-func (t *table) ShouldRewriteTable(_ *sql.Context, _, _ sql.PrimaryKeySchema, old, new *sql.Column) bool {
+func (t *table) ShouldRewriteTable(ctx *sql.Context, _, _ sql.PrimaryKeySchema, old, new *sql.Column) bool {
 	switch {
 	case old != nil && new != nil:
-		return !sameStorage(old.Type, new.Type) || old.Virtual != new.Virtual || (old.Generated == nil) != (new.Generated == nil)
+		return !sameStorage(old.Type, new.Type) || t.narrows(ctx, old, new) || old.Virtual != new.Virtual || (old.Generated == nil) != (new.Generated == nil)
 	case old != nil: // dropped
 		i := findColumn(t.l.desc, old.Name)
 		if i < 0 {
@@ -66,8 +66,17 @@ func (t *table) RewriteInserter(ctx *sql.Context, _, newSchema sql.PrimaryKeySch
 	if err := t.adopt(ctx, d, newSchema, old, new, columns); err != nil {
 		return nil, err
 	}
-	if old != nil && new != nil && old.Nullable && !new.Nullable && !sql.LoadSqlMode(ctx).Strict() {
-		t.implicit = &implicitValues{at: findColumn(t.l.desc, old.Name), column: new}
+	if r := t.retypes(d, old, new); r != nil {
+		rows, err := t.allRows(ctx)
+		if err != nil {
+			return nil, err
+		}
+		to, err := t.rewriteTo(ctx, x, d)
+		if err != nil {
+			return nil, err
+		}
+		t.noRows = true
+		return doneInserter{}, r.rewrite(ctx, rows, to)
 	}
 	return t.rewriteTo(ctx, x, d)
 }

@@ -233,7 +233,7 @@ func shownDefault(d *catalog.Column, c *sql.Column) string {
 	case types.IsBit(c.Type) || types.IsBinaryType(c.Type):
 		return " DEFAULT " + text
 	}
-	return " DEFAULT " + quoteText(text)
+	return " DEFAULT " + quoteText(declaredValue(text, d))
 }
 
 // isExpression reports whether a default is one in parentheses, not the present time that stands there by itself.

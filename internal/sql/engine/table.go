@@ -21,8 +21,6 @@ type table struct {
 	lookup  *sql.IndexLookup // set by IndexedAccess
 	refOnly bool             // only whether there are rows matters
 	noRows  bool             // the engine is to see no rows: what it would do with them is done already
-	// implicit: the rows are read to be written to a table with a column that takes no NULL.
-	implicit *implicitValues
 }
 
 var (
@@ -144,11 +142,7 @@ func (t *table) PartitionRows(ctx *sql.Context, p sql.Partition) (sql.RowIter, e
 	if p, ok := p.(partition); ok && p.lookup != nil {
 		return t.lookupRows(ctx, *p.lookup)
 	}
-	rows, err := t.allRows(ctx)
-	if err == nil && t.implicit != nil {
-		return &implicitRows{RowIter: rows, v: t.implicit}, nil
-	}
-	return rows, err
+	return t.allRows(ctx)
 }
 
 // IndexedAccess implements sql.IndexAddressable.

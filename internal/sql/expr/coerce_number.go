@@ -2,6 +2,8 @@ package expr
 
 import (
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 
@@ -21,6 +23,17 @@ func calculated(c *Call, f float64) Value {
 
 // ofLiteral marks a DOUBLE that a statement writes: as a whole number that is out of range it is the nearest one without a warning.
 const ofLiteral = 6
+
+// withText marks a DOUBLE whose text is Value.s: that of a decimal that IF or CASE gives.
+const withText = 7
+
+func ofBranch(v Value, text string) Value {
+	v.scale, v.s = withText, text
+	return v
+}
+
+// widestFloat is how many characters the text of a FLOAT has at most; longer ones have an exponent.
+const widestFloat = 12
 
 // LiteralFloat is a DOUBLE as a statement writes it.
 func LiteralFloat(f float64) Value {
@@ -111,6 +124,17 @@ func textToInt(env *Env, s string) (n int64, unsigned bool) {
 	return int64(i.Bits), i.Unsigned
 }
 
+// shortFloat is a FLOAT with six digits and an exponent, as MySQL writes it.
+func shortFloat(f float32) string {
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(float64(f), 'e', 5, 64), "e")
+	mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
+	n, err := strconv.Atoi(exponent)
+	if err != nil {
+		return number.FormatFloat(f)
+	}
+	return mantissa + "e" + strconv.Itoa(n)
+}
+
 // rescale is a decimal with so many digits after the point, rounded half away from zero. The argument is not changed.
 func rescale(d *apd.Decimal, scale int) *apd.Decimal {
 	if int(d.Exponent) == -scale {
@@ -121,8 +145,16 @@ func rescale(d *apd.Decimal, scale int) *apd.Decimal {
 
 func floatToText(v Value) string {
 	switch {
+	case v.scale == withText:
+		return v.s
 	case v.IsSingle():
-		return number.FormatFloat(float32(v.RawFloat()))
+		s := number.FormatFloat(float32(v.RawFloat()))
+		if len(s) > widestFloat {
+			if short := shortFloat(float32(v.RawFloat())); len(short) < len(s) {
+				return short
+			}
+		}
+		return s
 	case v.scale >= fixedPlaces:
 		return number.FormatFixed(v.RawFloat(), int(v.scale-fixedPlaces))
 	}

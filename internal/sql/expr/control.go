@@ -285,6 +285,15 @@ func convertBranch(t Type) func(*Env, Value) (Value, error) {
 			return w.madeOf(v), err
 		}
 	}
+	if t.Kind() == KindFloat {
+		return func(env *Env, v Value) (Value, error) {
+			w, err := conv(env, v)
+			if err == nil && v.kind == KindDecimal {
+				w = ofBranch(w, decimalToText(v))
+			}
+			return w, err
+		}
+	}
 	if t.Kind() != KindDecimal {
 		return conv
 	}
@@ -346,6 +355,9 @@ func resolveCoalesce(c *Call) (err error) {
 	if c.T, err = Union(c.Name, argTypes(c.Args)...); err != nil {
 		return err
 	}
+	if k := c.T.Kind(); k == KindEnum || k == KindSet {
+		c.T = TText(c.T.Length, c.T.Collation, c.T.Coerc)
+	}
 	conv := convertTo(c.T)
 	c.Fn = func(env *Env, c *Call) (Value, error) {
 		for _, a := range c.Args {
@@ -354,7 +366,7 @@ func resolveCoalesce(c *Call) (err error) {
 				return Null, err
 			}
 			if !v.IsNull() {
-				v, err = conv(env, v)
+				v, err = conv(env, plainYear(v))
 				return v.From(Silent), err
 			}
 		}

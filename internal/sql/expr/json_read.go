@@ -387,6 +387,9 @@ func resolveUnquote(c *Call) error {
 			}
 			return Text(d.Unquoted()), nil
 		case KindBytes, KindBit:
+			if c.ArgType(0).Name == BitType {
+				return Null, errJSONText(c)
+			}
 			return Null, errBinaryJSON()
 		case KindText, KindEnum, KindSet:
 		default:
@@ -419,6 +422,9 @@ func resolveQuote(c *Call) error {
 		switch v.kind {
 		case KindText, KindEnum, KindSet:
 		case KindBytes, KindBit:
+			if c.ArgType(0).Name == BitType {
+				return Null, errJSONText(c)
+			}
 			return Null, errBinaryJSON()
 		default:
 			return Null, errJSONText(c)

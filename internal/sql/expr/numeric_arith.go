@@ -87,12 +87,28 @@ func numericType(n Node) Type {
 	return n.Type()
 }
 
-// unaryType is numericType for functions of one number, to which a hexadecimal or bit literal is a DOUBLE.
+// unaryType is numericType for functions of one number, to which a hexadecimal or bit literal, a date and a time are DOUBLEs.
 func unaryType(n Node) Type {
-	if isBitLiteral(n) {
+	if isBitLiteral(n) || n.Type().IsTemporal() {
 		return TFloat
 	}
 	return n.Type()
+}
+
+// writtenOut reports whether an expression is made of literals alone.
+func writtenOut(n Node) bool {
+	switch n := n.(type) {
+	case *Lit:
+		return true
+	case *Call:
+		for _, a := range n.Args {
+			if !writtenOut(a) {
+				return false
+			}
+		}
+		return len(n.Args) > 0 && n.Constant()
+	}
+	return false
 }
 
 func specOf(t Type) number.Spec {
@@ -342,15 +358,18 @@ func resolveIntegerDivision(c *Call) error {
 		})
 		return nil
 	}
-	c.Fn = strict2(func(env *Env, c *Call, x, y Value) (Value, error) {
-		m, err := ToDecimal(env, x)
-		if err != nil {
-			return Null, err
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		var numbers [2]*apd.Decimal
+		for i := range numbers { // the first is made a number, and warns, before the second is evaluated
+			v, err := c.Arg(env, i)
+			if err != nil || v.IsNull() {
+				return Null, err
+			}
+			if numbers[i], err = ToDecimal(env, v); err != nil {
+				return Null, err
+			}
 		}
-		n, err := ToDecimal(env, y)
-		if err != nil {
-			return Null, err
-		}
+		m, n := numbers[0], numbers[1]
 		q, defined := number.DivInteger(m, n)
 		if !defined {
 			return Null, divisionByZero(env)
@@ -367,7 +386,7 @@ func resolveIntegerDivision(c *Call) error {
 			return Null, ErrOutOfRange(intKind(unsigned), c.Text)
 		}
 		return Int(i), nil
-	})
+	}
 	return nil
 }
 
@@ -411,20 +430,28 @@ func resolveNeg(c *Call) error {
 // negatedConstantIsWide reports whether a constant's negative is out of a BIGINT's range: 9223372036854775809, and a folded
 // -9223372036854775808 (written with its minus, it is a BIGINT).
 func negatedConstantIsWide(n Node) bool {
+	if writtenOut(n) {
+		if v, err := n.Eval(&Env{}); err == nil && v.RawInt() < 0 {
+			if _, made := n.(*Call); v.kind == KindInt || v.kind == KindUint && made {
+				return true
+			}
+		}
+	}
 	var v Value
 	switch n := n.(type) {
 	case *Lit:
 		v = n.V
 	case *Call:
-		l, ok := n.Args[0].(*Lit)
-		if n.Name != "neg" || !ok {
+		if n.Name != "neg" {
+			return false
+		}
+		if _, ok := n.Args[0].(*Lit); !ok {
 			return false
 		}
 		var err error
 		if v, err = n.Fn(&Env{}, n); err != nil {
 			return false
 		}
-		_ = l
 	}
 	switch v.Kind() {
 	case KindInt:

@@ -26,8 +26,8 @@ func init() {
 		&Func{Name: "log", Min: 1, Max: 2, Resolve: resolveLog(math.Log)},
 		&Func{Name: "log2", Min: 1, Max: 1, Resolve: resolveLog(math.Log2)},
 		&Func{Name: "log10", Min: 1, Max: 1, Resolve: resolveLog(math.Log10)},
-		&Func{Name: "pow", Min: 2, Max: 2, Resolve: resolvePower},
-		&Func{Name: "power", Min: 2, Max: 2, Resolve: resolvePower},
+		&Func{Name: "pow", Min: 2, Max: 2, Resolve: resolveFloat2(math.Pow)},
+		&Func{Name: "power", Min: 2, Max: 2, Resolve: resolveFloat2(math.Pow)},
 		&Func{Name: "atan2", Min: 1, Max: 2, Resolve: resolveAtan},
 		&Func{Name: "atan", Min: 1, Max: 2, Resolve: resolveAtan},
 		&Func{Name: "pi", Resolve: resolvePi},
@@ -50,30 +50,30 @@ func resolveFloat(f func(float64) float64, undefined func(float64) bool) func(*C
 	}
 }
 
-// resolvePower makes POW.
-func resolvePower(c *Call) error {
-	c.T = TFloat
-	c.Fn = bothFloats(func(_ *Env, c *Call, x, y float64) (Value, error) { return finite(c, math.Pow(x, y)) })
-	return nil
+// resolveFloat2 makes a function of two doubles: the first is made a number, and warns, before the second is evaluated.
+func resolveFloat2(f func(x, y float64) float64) func(*Call) error {
+	return func(c *Call) error {
+		c.T = TFloat
+		c.Fn = func(env *Env, c *Call) (Value, error) {
+			x, known, err := c.floatArg(env, 0)
+			if err != nil || !known {
+				return Null, err
+			}
+			y, known, err := c.floatArg(env, 1)
+			if err != nil || !known {
+				return Null, err
+			}
+			return finite(c, f(x, y))
+		}
+		return nil
+	}
 }
 
 func resolveAtan(c *Call) error {
-	if len(c.Args) == 1 {
-		return resolveFloat(math.Atan, nil)(c)
+	if len(c.Args) == 2 {
+		return resolveFloat2(math.Atan2)(c)
 	}
-	c.T = TFloat
-	c.Fn = func(env *Env, c *Call) (Value, error) {
-		y, known, err := c.floatArg(env, 0)
-		if err != nil || !known {
-			return Null, err
-		}
-		x, known, err := c.floatArg(env, 1)
-		if err != nil || !known {
-			return Null, err
-		}
-		return finite(c, math.Atan2(y, x))
-	}
-	return nil
+	return resolveFloat(math.Atan, nil)(c)
 }
 
 // resolveLog makes the logarithms. LOG(b, x) is that of x to the base b. Of what has none they give NULL, with warning 3020.

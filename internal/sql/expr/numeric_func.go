@@ -130,6 +130,12 @@ func resolveRound(truncate bool) func(*Call) error {
 		evaluate := func(fn func(env *Env, v Value, places int64) (Value, error)) {
 			c.Fn = func(env *Env, c *Call) (Value, error) {
 				v, err := c.Arg(env, 0)
+				if err == nil && v.kind == KindText { // it warns also if the places are NULL
+					var f float64
+					if f, err = ToFloat(env, v); err == nil {
+						v = Float(f)
+					}
+				}
 				if err != nil || v.IsNull() {
 					return Null, err
 				}
@@ -205,7 +211,10 @@ func constantPlaces(n Node) (places int64, ok bool) {
 	case *Lit:
 		v = n.V
 	case *Call:
-		if _, literal := n.Args[0].(*Lit); n.Name != "neg" || !literal {
+		if n.Name != "neg" {
+			return 0, false
+		}
+		if _, literal := n.Args[0].(*Lit); !literal {
 			return 0, false
 		}
 		var err error

@@ -96,12 +96,11 @@ func datesBeside(nodes []Node) (beside bool, t Type) {
 }
 
 // extremeDate is GREATEST and LEAST of dates beside texts and numbers, which are read as dates: the text of a DATE, or of a DATETIME. What is no
-// date counts as later than all DATEs, and is shown as MySQL shows it, and as the zero date among DATETIMEs:
-// of those LEAST shows the number, or for a text the first that is a date.
+// date counts as later than all DATEs, and is shown as MySQL shows it; beside DATETIMEs it counts as the zero date, and LEAST shows the least text.
 func extremeDate(want int, t Type) func(*Env, *Call) (Value, error) {
 	return func(env *Env, c *Call) (Value, error) {
 		var best temporal.DateTime
-		var shown, first Value
+		least, zero := "", false
 		scale := 0
 		for i, n := range c.Args {
 			v, err := n.Eval(env)
@@ -112,38 +111,27 @@ func extremeDate(want int, t Type) func(*Env, *Call) (Value, error) {
 			if err != nil {
 				return Null, err
 			}
-			scale = max(scale, timeDigits(n, false))
-			if ok && first.IsNull() && t.Kind() == KindDatetime {
-				first = Text(string(temporal.AppendDateTime(nil, d, n.Type().Scale))).madeOf(packedDatetime(0, 0))
+			zero = zero || !ok || d == 0
+			s, err := ToText(env, v)
+			if err != nil {
+				return Null, err
 			}
-			if i > 0 && order(int64(d), int64(best)) != want {
-				continue
+			if i == 0 || s < least {
+				least = s
 			}
-			switch best = d; {
-			case !ok && t.Kind() == KindDate:
-				shown = Text("16383-15-31").madeOf(Int(163831531))
-			case !ok && n.Type().IsNumber():
-				s, err := ToText(env, v)
-				if err != nil {
-					return Null, err
-				}
-				shown = Text(s).madeOf(packedDatetime(0, 0))
-			case !ok:
-				shown = Null
-			case t.Kind() == KindDate:
-				shown = Text(string(temporal.AppendDate(nil, d))).madeOf(packedDate(d))
-			default:
-				shown = packedDatetime(d, 0)
+			if scale = max(scale, timeDigits(n, false)); i == 0 || order(int64(d), int64(best)) == want {
+				best = d
 			}
 		}
 		switch {
-		case shown.IsNull():
-			return first, nil
-		case shown.kind == KindDatetime:
-			d := temporal.DateTime(shown.n)
-			return Text(string(temporal.AppendDateTime(nil, d, scale))).madeOf(packedDatetime(d, scale)), nil
+		case t.Kind() == KindDate && best == math.MaxInt64:
+			return Text("16383-15-31").madeOf(Int(163831531)), nil
+		case t.Kind() == KindDate:
+			return Text(string(temporal.AppendDate(nil, best))).madeOf(packedDate(best)), nil
+		case zero && want < 0:
+			return Text(least).madeOf(packedDatetime(0, 0)), nil
 		}
-		return shown, nil
+		return Text(string(temporal.AppendDateTime(nil, best, scale))).madeOf(packedDatetime(best, scale)), nil
 	}
 }
 

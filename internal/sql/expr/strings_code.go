@@ -216,6 +216,14 @@ const soundexCodes = "01230120022455012623010202"
 // evalSoundex is the original Soundex of MySQL: vowels are dropped first and duplicates after, and the result is as long as
 // it is, of at least four characters. Every character from U+00C0 on is a vowel.
 func evalSoundex(_ *Env, c *Call, s string) (Value, error) {
+	if c.T.Kind() == KindBytes { // of which only letters of ASCII count
+		s = strings.Map(func(r rune) rune {
+			if r >= utf8.RuneSelf {
+				return -1
+			}
+			return r
+		}, s)
+	}
 	return c.text(soundex(s)), nil
 }
 

@@ -99,12 +99,26 @@ func textResult(c *Call, length int, places ...int) error {
 		return err
 	}
 	c.T = stringType(length, coll, coerc)
+	if onlyNulls(c, places...) {
+		c.T = TBytes(0)
+		c.T.Coerc = Ignorable
+	}
 	for i := range c.Args {
 		if len(places) == 0 || slices.Contains(places, i) {
 			c.Args[i] = inCharacters(coll, c.Args[i])
 		}
 	}
 	return nil
+}
+
+// onlyNulls reports whether all texts of a call are the literal NULL.
+func onlyNulls(c *Call, places ...int) bool {
+	for i := range c.Args {
+		if (len(places) == 0 || slices.Contains(places, i)) && c.ArgType(i).Name != NullType {
+			return false
+		}
+	}
+	return true
 }
 
 // inCharacters makes a text of a binary string that is put together with texts of a collation, or compared with them: error 3854 if its bytes

@@ -38,12 +38,12 @@ var numberForms = func() map[string]numberForm {
 
 // evalFormat is FORMAT(x, digits [, locale]).
 func evalFormat(env *Env, c *Call) (Value, error) {
-	v, err := c.Arg(env, 0)
-	if err != nil || v.IsNull() {
-		return Null, err
-	}
 	digits, null, err := c.intArg(env, 1)
 	if err != nil || null {
+		return Null, err
+	}
+	v, err := c.Arg(env, 0)
+	if err != nil || v.IsNull() {
 		return Null, err
 	}
 	form := numberForm{".", ",", false}

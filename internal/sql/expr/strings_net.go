@@ -152,7 +152,7 @@ func isAddress(is func(netip.Addr) bool) func(*Env, *Call) (Value, error) {
 
 // noAddress is what a test of an address says of NULL: NULL, but 0 of a number that is NULL.
 func noAddress(c *Call) Value {
-	if t := c.ArgType(0); t.IsNumber() || t.IsTemporal() {
+	if t := c.ArgType(0); t.IsNumber() {
 		return False
 	}
 	return Null

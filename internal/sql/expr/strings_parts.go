@@ -46,11 +46,11 @@ func constantLength(i int) func(*Call) int {
 
 // textAndCount evaluates a text and a number.
 func textAndCount(env *Env, c *Call) (s string, n int64, null bool, err error) {
-	if s, null, err = c.textArg(env, 0); err != nil || null {
+	if s, null, err = c.textArg(env, 0); err != nil || null && c.Name == "insert" {
 		return "", 0, true, err
 	}
-	n, null, err = c.intArg(env, 1)
-	return s, n, null, err
+	n, nothing, err := c.intArg(env, 1)
+	return s, n, null || nothing, err
 }
 
 func evalLeft(env *Env, c *Call) (Value, error) {
@@ -76,14 +76,17 @@ func evalRight(env *Env, c *Call) (Value, error) {
 // evalSubstring is SUBSTRING(s, from [, length]): from counts from 1, or from the end if it is negative.
 func evalSubstring(env *Env, c *Call) (Value, error) {
 	s, from, null, err := textAndCount(env, c)
-	if err != nil || null {
+	if err != nil {
 		return Null, err
 	}
-	n := int64(len(s))
+	n, nothing := int64(len(s)), false
 	if len(c.Args) == 3 {
-		if n, null, err = c.intArg(env, 2); err != nil || null {
+		if n, nothing, err = c.intArg(env, 2); err != nil {
 			return Null, err
 		}
+	}
+	if null || nothing {
+		return Null, nil
 	}
 	if n <= 0 || from == 0 {
 		return c.text(""), nil
@@ -174,11 +177,11 @@ func evalInsert(env *Env, c *Call) (Value, error) {
 
 func evalPad(env *Env, c *Call) (Value, error) {
 	s, n, null, err := textAndCount(env, c)
-	if err != nil || null {
+	if err != nil {
 		return Null, err
 	}
-	pad, null, err := c.textArg(env, 2)
-	if err != nil || null || n < 0 {
+	pad, nothing, err := c.textArg(env, 2)
+	if err != nil || null || nothing || n < 0 {
 		return Null, err
 	}
 	coll := c.T.Collation

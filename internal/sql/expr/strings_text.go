@@ -160,6 +160,7 @@ func resolveQuoted(c *Call) error {
 		return err
 	}
 	c.T = ascii(length)
+	c.Args[0] = inCharacters(DefaultCollation, c.Args[0])
 	return nil
 }
 

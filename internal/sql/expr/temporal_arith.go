@@ -85,9 +85,9 @@ func addToDate(u temporal.Unit, sub bool) func(*Env, *Call) (Value, error) {
 		switch {
 		case err != nil:
 			return Null, err
-		case fits == noInterval:
+		case fits == noInterval && c.T.Kind() != KindDatetime:
 			return Null, nil
-		case fits == beyond:
+		case fits != fitsWell:
 			return Null, outsideOf(env, temporalName(c.T), c.Text)
 		}
 		if sub {
@@ -215,9 +215,12 @@ func resolveAddTime(c *Call, name string, sub bool) error {
 	default:
 		c.T = datetimeText
 	}
-	c.Fn = strict2(func(env *Env, c *Call, first, second Value) (Value, error) {
+	c.Fn = func(env *Env, c *Call) (Value, error) {
+		first, err := c.Arg(env, 0)
+		if err != nil || first.IsNull() {
+			return Null, err
+		}
 		var r temporal.Reading
-		var err error
 		switch {
 		case asDate:
 			r, err = dateOf(env, first, realDate)
@@ -229,8 +232,12 @@ func resolveAddTime(c *Call, name string, sub bool) error {
 		if err != nil || !r.OK() {
 			return Null, err
 		}
+		second, err := c.Arg(env, 1)
+		if err != nil || second.IsNull() {
+			return Null, err
+		}
 		by, err := timeOf(env, second)
-		if err != nil || !by.OK() || name != "timestamp" && (second.kind == KindDate || second.kind == KindDatetime) {
+		if err != nil || !by.OK() {
 			return Null, err
 		}
 		if sub {
@@ -261,7 +268,7 @@ func resolveAddTime(c *Call, name string, sub bool) error {
 			return roundedDatetime(env, d, c.T.Scale), nil
 		}
 		return datetimeAsText(d), nil
-	})
+	}
 	return nil
 }
 
@@ -310,12 +317,8 @@ func sumOfTimes(env *Env, c *Call, a, b temporal.Duration) (Value, error) {
 func resolveTimediff(c *Call) error {
 	a, b := c.ArgType(0), c.ArgType(1)
 	asDate := a.HasDate() || b.HasDate()
-	mixed := asDate && (a.Kind() == KindTime || b.Kind() == KindTime)
 	c.T = TTime(max(timeDigits(c.Args[0], !asDate), timeDigits(c.Args[1], !asDate)))
 	c.Fn = func(env *Env, c *Call) (Value, error) {
-		if mixed {
-			return Null, nil
-		}
 		var rs [2]temporal.Reading
 		for i := range rs {
 			v, err := c.Arg(env, i)
@@ -353,17 +356,22 @@ func resolveTimediff(c *Call) error {
 func resolveDateDiff(t Type, wanted string, fn func(a, b temporal.DateTime) int64) func(*Call) error {
 	return func(c *Call) error {
 		c.T = t
-		c.Fn = strict2(func(env *Env, _ *Call, a, b Value) (Value, error) {
-			r, err := dateFor(env, a, realDate, wanted)
-			if err != nil || !r.OK() {
-				return Null, err
+		c.Fn = func(env *Env, c *Call) (Value, error) {
+			var rs [2]temporal.Reading
+			for i := range rs {
+				v, err := c.Arg(env, i)
+				if err == nil && !v.IsNull() {
+					rs[i], err = dateFor(env, v, realDate, wanted)
+				}
+				if err != nil || !rs[i].OK() && wanted == "datetime" { // DATEDIFF looks at both dates in any case
+					return Null, err
+				}
 			}
-			s, err := dateFor(env, b, realDate, wanted)
-			if err != nil || !s.OK() {
-				return Null, err
+			if !rs[0].OK() || !rs[1].OK() {
+				return Null, nil
 			}
-			return Int(fn(r.DateTime, s.DateTime)), nil
-		})
+			return Int(fn(rs[0].DateTime, rs[1].DateTime)), nil
+		}
 		return nil
 	}
 }

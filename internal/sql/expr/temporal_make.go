@@ -373,8 +373,11 @@ func resolveCastYear(c *Call, to Type) error {
 			if year, f = temporal.ParseYear(whole); fraction { // the fraction does not round
 				f |= temporal.Truncated
 			}
-			if f&temporal.OutOfRange == 0 && f != 0 && year == 0 || strings.HasPrefix(strings.TrimLeft(v.s, " "), "-") && f != 0 {
+			if f&temporal.OutOfRange == 0 && f != 0 && year == 0 && !strings.HasPrefix(v.s, "0") || strings.HasPrefix(strings.TrimLeft(v.s, " "), "-") && f != 0 {
 				return Null, env.StrictOrWarn(1525, "HY000", "Incorrect YEAR value: '%s'", clip(v.s))
+			}
+			if year == 0 { // '0000'
+				year = 2000
 			}
 			if strings.TrimRight(v.s, " ") != v.s {
 				f |= temporal.Truncated

@@ -50,7 +50,7 @@ func resolveUnixTimestamp(c *Call) error {
 
 // resolveFromUnixtime makes FROM_UNIXTIME(seconds), and with a format DATE_FORMAT of that.
 func resolveFromUnixtime(c *Call) error {
-	fsp := digitsOf(c.ArgType(0))
+	fsp := digitsOf(numericType(c.Args[0]))
 	at := func(env *Env, v Value) (temporal.DateTime, bool) {
 		n, nanos, ok := secondsOf(env, v)
 		if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/longitude-db/longitude/internal/sql/temporal"
 )
 
-// Constants beside columns of dates, times and years, which are compared as what the columns hold.
+// Constants that are compared with dates, times and years.
 
 // temporalConstant is a constant text that is compared with a date: it is read as one, and it is an error if it is none (1525; 1292 in
 // a change in strict mode).
