@@ -12,10 +12,10 @@ import (
 	"testing/fstest"
 )
 
-// replayed are the rooms that must replay from a seed (package rt, R1): they block, wait and draw only through rt.
+// replayed are the packages that must replay from a seed (package rt, R1): they block, wait and draw only through rt.
 var replayed = []string{"clock", "internal/cluster", "internal/replica", "internal/route", "internal/txn", "internal/node"}
 
-// shell is what a file of a replayed room may do all the same.
+// shell is what a file of a replayed package may do all the same.
 type shell struct {
 	allow []string
 	why   string // what keeps it out of simulation
@@ -66,7 +66,7 @@ var bannedCalls = map[string]map[string]string{
 // allowedNames are exceptions to a ban of a whole import: types and constructors that take their randomness from outside.
 var allowedNames = map[string][]string{"math/rand/v2": {"Rand", "New", "NewPCG", "PCG", "Source", "NewChaCha8", "ChaCha8"}}
 
-// taskFaults lists what a replayed room does behind the runtime's back.
+// taskFaults lists what a replayed package does behind the runtime's back.
 func taskFaults(tr tree, exempt map[string]shell) (faults []string) {
 	used := map[string]bool{}
 	for _, f := range tr {
@@ -157,13 +157,13 @@ func commentFaults(tr tree) (faults []string) {
 	}
 	for _, d := range slices.Sorted(maps.Keys(doc)) {
 		if !doc[d] {
-			faults = append(faults, d+" has no package comment: say what the room is for and number its invariants")
+			faults = append(faults, d+" has no package comment: say what the package is for and number its invariants")
 		}
 	}
 	return faults
 }
 
-func TestRoomsBlockOnlyThroughTheRuntime(t *testing.T) {
+func TestPackagesBlockOnlyThroughTheRuntime(t *testing.T) {
 	for _, f := range taskFaults(load(t, os.DirFS(".")), shells) {
 		t.Error(f)
 	}
@@ -184,7 +184,7 @@ func TestPackagesSayWhatTheyAre(t *testing.T) {
 // TestRuleChecksBite shows that each check finds its fault and says what to do.
 func TestRuleChecksBite(t *testing.T) {
 	one := func(name, src string) tree { return load(t, fstest.MapFS{name: {Data: []byte(src)}}) }
-	room := func(imp, body string) []string {
+	inTxn := func(imp, body string) []string {
 		if imp != "" {
 			imp = "import " + imp
 		}
@@ -196,16 +196,16 @@ func TestRuleChecksBite(t *testing.T) {
 		got  []string
 		want []string
 	}{
-		{"go", room("", "go f()"), []string{"internal/txn/a.go:4", "rt.Runtime.Go"}},
-		{"select", room("", "select {}"), []string{"rt.Signal.Wait"}},
-		{"channel", room("", "_ = make(chan int)"), []string{"rt.Queue"}},
-		{"now", room(`"time"`, "_ = time.Now()"), []string{"time.Now", "clock.Clock.Now"}},
-		{"now as a value", room(`"time"`, "_ = time.Now"), []string{"time.Now"}},
-		{"renamed import", room(`t "time"`, "t.Sleep(1)"), []string{"t.Sleep", "rt.Runtime.Sleep"}},
-		{"duration", room(`"time"`, "_ = time.Second"), nil},
-		{"timeout", room(`"context"`, "context.WithTimeout(nil, 1)"), []string{"a limit on the wait itself"}},
-		{"global random", room(`"math/rand/v2"`, "_ = rand.IntN(3)"), []string{"rt.Runtime.Uint64"}},
-		{"seeded random", room(`"math/rand/v2"`, "_ = rand.New(rand.NewPCG(1, 2))"), nil},
+		{"go", inTxn("", "go f()"), []string{"internal/txn/a.go:4", "rt.Runtime.Go"}},
+		{"select", inTxn("", "select {}"), []string{"rt.Signal.Wait"}},
+		{"channel", inTxn("", "_ = make(chan int)"), []string{"rt.Queue"}},
+		{"now", inTxn(`"time"`, "_ = time.Now()"), []string{"time.Now", "clock.Clock.Now"}},
+		{"now as a value", inTxn(`"time"`, "_ = time.Now"), []string{"time.Now"}},
+		{"renamed import", inTxn(`t "time"`, "t.Sleep(1)"), []string{"t.Sleep", "rt.Runtime.Sleep"}},
+		{"duration", inTxn(`"time"`, "_ = time.Second"), nil},
+		{"timeout", inTxn(`"context"`, "context.WithTimeout(nil, 1)"), []string{"a limit on the wait itself"}},
+		{"global random", inTxn(`"math/rand/v2"`, "_ = rand.IntN(3)"), []string{"rt.Runtime.Uint64"}},
+		{"seeded random", inTxn(`"math/rand/v2"`, "_ = rand.New(rand.NewPCG(1, 2))"), nil},
 		{"elsewhere", taskFaults(one("internal/server/a.go", "package server\nfunc f() { go f() }\n"), nil), nil},
 		{"in a test", taskFaults(one("internal/txn/a_test.go", "package txn\nfunc f() { go f() }\n"), nil), nil},
 		{"in a shell", taskFaults(poll, map[string]shell{"clock/poll.go": {allow: []string{"go statement"}}}), nil},

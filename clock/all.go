@@ -9,7 +9,7 @@ import (
 )
 
 // All asks several sources and intersects what they say, as of one moment. One that contradicts a majority of those that
-// answered is left out and named (Status.FellOut); if there is no majority, an empty intersection is a disproof of one of
+// answered is left out and named (Status.FellOut); if there is no majority, an empty intersection contradicts one of
 // them, nobody can tell which, and the clock is disrupted until a majority of those that were at odds agree. A source that
 // does not answer is named as well: what the others say remains true, there is just less to check it by.
 type All struct {
@@ -17,7 +17,7 @@ type All struct {
 	news    []news
 	events  int   // Host.events at the last Read
 	reads   int64 // Sample.Update: what is stale after a disruption is left out here, source by source
-	// quorum is how many have to agree before there are readings again, after they disproved each other; 0: they did not.
+	// quorum is how many have to agree before there are readings again, after they contradicted each other; 0: they did not.
 	quorum int
 	fell   []Finding
 	detail Detail
@@ -140,11 +140,11 @@ func (a *All) combine(samples []Sample, errs []error) (Sample, error) {
 	switch {
 	case 2*votes <= len(members):
 		a.quorum = max(a.quorum, len(members)/2+1)
-		out.State, out.Why = Disrupted, a.disproof(members, ivs)
+		out.State, out.Why = Disrupted, a.describeConflict(members, ivs)
 		return out, nil
 	case votes < a.quorum:
-		// One of those that disproved each other has news before the others do, or the others are gone. It may be the false one.
-		return Sample{}, fmt.Errorf("the sources disproved each other, and fewer than %d agree since then: %s", a.quorum, findings(a.fell))
+		// One of those that contradicted each other has news before the others do, or the others are gone. It may be the false one.
+		return Sample{}, fmt.Errorf("the sources contradicted each other, and fewer than %d agree since then: %s", a.quorum, findings(a.fell))
 	}
 	a.quorum = 0
 	out.Earliest, out.Latest = iv.Earliest, iv.Latest
@@ -163,10 +163,10 @@ func (a *All) nobody(errs []error, out Sample) (Sample, error) {
 	return Sample{}, errors.New("none of the sources has an answer: " + findings(a.fell))
 }
 
-// disproof says who contradicts whom.
-func (a *All) disproof(members []int, ivs []Interval) string {
+// describeConflict says which source contradicts which.
+func (a *All) describeConflict(members []int, ivs []Interval) string {
 	var b strings.Builder
-	b.WriteString("the sources disprove each other, and no majority agrees:")
+	b.WriteString("the sources contradict each other, and no majority agrees:")
 	for n, i := range members {
 		sep := " "
 		if n > 0 {
@@ -186,7 +186,7 @@ func (a *All) judge(out *Sample, samples []Sample, members []int, in []bool, ivs
 		s, name := samples[i], a.sources[i].String()
 		if !in[n] {
 			mid := Interval{out.Earliest, out.Latest}
-			a.fell = append(a.fell, Finding{name, fmt.Sprintf("disproved by the others: it is %s away from where they agree", round(distance(ivs[n], mid)))})
+			a.fell = append(a.fell, Finding{name, fmt.Sprintf("contradicted by the others: it is %s away from where they agree", round(distance(ivs[n], mid)))})
 			continue
 		}
 		names = append(names, kindOf(name))

@@ -105,13 +105,13 @@ func TestAllOneIsFalse(t *testing.T) {
 	k.poll("")
 	k.lies("b", 5*time.Millisecond)
 	k.poll("")
-	k.out("b: disproved by the others: it is 3ms away from where they agree")
-	if st := k.c.Status(); !strings.Contains(st.String(), "2 of 3 sources agree (a, c)") || !strings.Contains(st.String(), "b takes no part: disproved") {
+	k.out("b: contradicted by the others: it is 3ms away from where they agree")
+	if st := k.c.Status(); !strings.Contains(st.String(), "2 of 3 sources agree (a, c)") || !strings.Contains(st.String(), "b takes no part: contradicted") {
 		t.Errorf("the line for people does not name it: %s", st)
 	}
 	k.lies("b", -5*time.Millisecond)
 	k.poll("")
-	k.out("b: disproved by the others: it is -3ms away")
+	k.out("b: contradicted by the others: it is -3ms away")
 	k.honest("b")
 	k.poll("")
 	k.out()
@@ -137,16 +137,16 @@ func TestAllOneIsLost(t *testing.T) {
 }
 
 // Two sources that contradict each other: one of them is false, and nobody here can tell which.
-func TestAllDisproof(t *testing.T) {
+func TestAllConflict(t *testing.T) {
 	k := newCouncil(t, "a", "b")
 	k.poll("")
 	k.lies("b", 10*time.Millisecond)
-	k.poll("the sources disprove each other, and no majority agrees: a says [")
+	k.poll("the sources contradict each other, and no majority agrees: a says [")
 	refuses(t, k.c, ErrDisrupted)
 	if st := k.c.Status(); st.State != Disrupted || !strings.Contains(st.Why, ", b says [") {
 		t.Errorf("%s", st)
 	}
-	k.poll("disprove each other")
+	k.poll("contradict each other")
 	k.honest("b")
 	k.poll("")
 	must(t, k.c)
@@ -162,11 +162,11 @@ func TestAllTwoGroups(t *testing.T) {
 	// A majority of those that were at odds, and of those that answer, ends it.
 	k.honest("c")
 	k.poll("")
-	k.out("d: disproved by the others: it is 8ms away")
+	k.out("d: contradicted by the others: it is 8ms away")
 }
 
-// After a disproof the first source to have news, or the only one left, may be the false one: readings wait for a majority.
-func TestAllDisproofIsNotForgotten(t *testing.T) {
+// After a conflict the first source to have news, or the only one left, may be the false one: readings wait for a majority.
+func TestAllConflictIsNotForgotten(t *testing.T) {
 	k := newCouncil(t, "a", "b")
 	var news [2]int64
 	for i, name := range []string{"a", "b"} {
@@ -174,10 +174,10 @@ func TestAllDisproofIsNotForgotten(t *testing.T) {
 	}
 	k.poll("")
 	k.lies("b", 10*time.Millisecond)
-	k.poll("disprove each other")
+	k.poll("contradict each other")
 	k.poll("none of the sources has an answer: a: has not learned anything since the disruption; b: has not")
 	news[1]++ // the liar is first
-	k.poll("the sources disproved each other, and fewer than 2 agree since then: a: has not learned anything")
+	k.poll("the sources contradicted each other, and fewer than 2 agree since then: a: has not learned anything")
 	refuses(t, k.c, ErrDisrupted)
 	k.lost("a")
 	k.poll("fewer than 2 agree since then: a: the simulated source is lost")

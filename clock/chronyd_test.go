@@ -189,13 +189,13 @@ func TestRealChronyd(t *testing.T) {
 	t.Logf("over unix socket: %s", await(t, unix, "over the socket", synchronized))
 	t.Logf("20 ms away:       %s", await(t, away, "20 ms away", synchronized))
 	if w := holds(t, udp).Width(); w > 20*time.Millisecond {
-		t.Errorf("on loopback, the clock claims to be %s wide", w)
+		t.Errorf("on loopback, the clock reports to be %s wide", w)
 	}
 	holds(t, unix)
 	// Once a few samples are in, the rest of the width is noise.
 	await(t, away, "20 ms away", func(st Status) bool { return st.Bound > 10*time.Millisecond && st.Bound < 12500*time.Microsecond })
 	if w := holds(t, away).Width(); w < 20*time.Millisecond {
-		t.Errorf("20 ms from its server, the clock claims to be %s wide", w)
+		t.Errorf("20 ms from its server, the clock reports to be %s wide", w)
 	}
 }
 

@@ -23,7 +23,7 @@ type Options struct {
 	// Boot is a monotonic clock that also runs while the machine is suspended, for tests; nil: the machine's, or none if
 	// Mono is set. The bool is false if there is none.
 	Boot func() (time.Duration, bool)
-	// Log gets a line when the state changes and when a peer is first disproved; nil: nothing.
+	// Log gets a line when the state changes and when a peer is first contradicted; nil: nothing.
 	Log *slog.Logger
 }
 
@@ -44,8 +44,8 @@ type Clock struct {
 	// suspected are the peers whose readings do not raise the floor (Suspect); nil: none.
 	suspected atomic.Pointer[[]uint32]
 	fence     fence
-	// claim is what the source last said, also if readings are refused: what peers judge us by (Claim). nil: nothing.
-	claim    atomic.Pointer[anchor]
+	// reported is what the source last said, also if readings are refused: what peers judge this clock by (ReportedInterval). nil: nothing.
+	reported atomic.Pointer[anchor]
 	widths   widths
 	bridged  time.Duration // when a source that contains both references came into use (Switch); poll.mu guards it
 	asserted asserted      // checks of the build tag invariants
@@ -72,7 +72,7 @@ func New(src Source, o Options) *Clock {
 	c := &Clock{mono: o.Mono, base: time.Now(), opts: o}
 	c.poll.src = src
 	c.poll.host = &Host{base: c.base, mono: o.Mono, wall: o.Wall, boot: o.Boot}
-	c.peers.claims, c.peers.reading = map[uint32]*disproof{}, map[uint32]*disproof{}
+	c.peers.reported, c.peers.readings = map[uint32]*conflictCount{}, map[uint32]*conflictCount{}
 	c.anchor.Store(dead(Unknown, ErrUnknown, "the source has not been asked yet"))
 	return c
 }

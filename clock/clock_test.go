@@ -156,7 +156,7 @@ func TestEarliestNeverGoesBack(t *testing.T) {
 	}
 }
 
-// A peer's earliest is taken up to our own latest. Beyond it disproves one of us, and must not drag us along. Its latest
+// A peer's earliest is taken up to our own latest. Beyond it contradicts one of us, and must not drag us along. Its latest
 // means something only in an answer: it was read after we had asked.
 func TestObserve(t *testing.T) {
 	const ms = time.Millisecond
@@ -198,8 +198,8 @@ func TestObserve(t *testing.T) {
 			if is.Latest != was.Latest {
 				t.Fatal("a peer moved our latest")
 			}
-			if ds := c.Conflicts(); (len(ds) == 1) != tc.conflict || len(c.Disproofs()) != 0 {
-				t.Fatalf("conflicts: %+v, disproofs: %+v", ds, c.Disproofs())
+			if ds := c.DisjointReadings(); (len(ds) == 1) != tc.conflict || len(c.Conflicts()) != 0 {
+				t.Fatalf("disjoint readings: %+v, conflicts: %+v", ds, c.Conflicts())
 			} else if tc.conflict && (ds[0].Peer != 7 || ds[0].Count != 1 || ds[0].Apart().Abs() < 999*time.Microsecond) {
 				t.Fatalf("conflict: %+v", ds[0])
 			}
@@ -268,11 +268,11 @@ func TestFence(t *testing.T) {
 	w := &world{}
 	c, _ := w.clock(t, Conditions{Bound: time.Millisecond}, Options{})
 	_ = c.Poll()
-	c.Fence("2 of 3 nodes disprove us")
+	c.Fence("2 of 3 nodes contradict us")
 	refuses(t, c, ErrFenced)
 	_ = c.Poll()
 	refuses(t, c, ErrFenced)
-	if st := c.Status(); st.Why != "2 of 3 nodes disprove us" {
+	if st := c.Status(); st.Why != "2 of 3 nodes contradict us" {
 		t.Fatalf("why: %q", st.Why)
 	}
 	c.Unfence()
@@ -281,7 +281,7 @@ func TestFence(t *testing.T) {
 }
 
 // Whoever lies is found out by a peer as soon as the intervals are disjoint, in either direction.
-func TestLiarsAreDisproved(t *testing.T) {
+func TestLiarsAreContradicted(t *testing.T) {
 	w := &world{}
 	honest, _ := w.clock(t, Conditions{Bound: time.Millisecond}, Options{})
 	liar, ls := w.clock(t, Conditions{Bound: time.Millisecond, Lying: true, Offset: 3 * time.Millisecond}, Options{})
@@ -294,7 +294,7 @@ func TestLiarsAreDisproved(t *testing.T) {
 	_, _ = honest.Poll(), liar.Poll()
 	w.advance(20 * time.Millisecond) // until true time has passed what it gave out
 	if l = must(t, liar); honest.Observe(2, l.Earliest, l.Latest) {
-		t.Fatal("an honest clock is never disproved")
+		t.Fatal("an honest clock is never contradicted")
 	}
 }
 
@@ -346,14 +346,14 @@ func TestHonestClocksContainTrueTime(t *testing.T) {
 			}
 			last[i] = iv.Earliest
 			if clocks[(i+1)%3].Observe(uint32(i), iv.Earliest, iv.Latest) {
-				t.Fatalf("seed %d: honest clocks disprove each other", seed)
+				t.Fatalf("seed %d: honest clocks contradict each other", seed)
 			}
 		}
 	}
 }
 
 // Negative control: a drift beyond what the clock admits, with the source lost, breaks the bound; and a peer shows it.
-func TestDriftBeyondTheRateIsDisproved(t *testing.T) {
+func TestDriftBeyondTheRateIsContradicted(t *testing.T) {
 	w := &world{}
 	s := NewSim(Conditions{Bound: 100 * time.Microsecond, Lying: true}, w.truth)
 	c := New(s, Options{Mono: s.Mono(w.mono)})
@@ -366,13 +366,13 @@ func TestDriftBeyondTheRateIsDisproved(t *testing.T) {
 		iv := must(t, c)
 		if peer.Observe(1, iv.Earliest, iv.Latest) {
 			if outside := iv.Earliest > w.truth(); !outside {
-				t.Fatal("disproved, but true time is inside")
+				t.Fatal("contradicted, but true time is inside")
 			}
-			t.Logf("disproved after %d ms", (i+1)*100)
+			t.Logf("contradicted after %d ms", (i+1)*100)
 			return
 		}
 	}
-	t.Fatal("never disproved")
+	t.Fatal("never contradicted")
 }
 
 // Readers in all goroutines, while anchors are swapped for wider and narrower ones: what a goroutine reads is never earlier

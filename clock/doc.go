@@ -13,19 +13,19 @@
 //	    come to the highest earliest that the liar gave out: after at most the lie, and at most the width of the reading
 //	    that was raised.
 //	T6  A clock that has doubts gives no reading (ErrUnknown, ErrDisrupted, ErrFenced) rather than a doubtful one.
-//	T7  A clock that others have fenced (Fence, Vote) gives no readings but goes on making claims (Claim). A claim orders
-//	    nothing and raises nothing.
+//	T7  A clock that others have fenced (Fence, Vote) gives no readings but goes on reporting intervals (ReportedInterval). A
+//	    reported interval orders nothing and raises nothing.
 //	T8  Replacing the source (Switch) breaks none of these: the new one is about the same true time and intersects what
 //	    the old one says, or the clock is silent until the new one has learned something.
 //	T9  Where the hypervisor tells of disruptions, no reading is given that was made under a marker that has changed before the
-//	    monotonic clock was read (marker, M1). Claims neither.
+//	    monotonic clock was read (marker, M1). Nor does it report intervals.
 //
 // HAZARD: without such a marker a machine that is paused, restored or moved while its monotonic clock stands still gives false
 // readings afterwards, as late as the pause was long, until its source's next answer contradicts them; and if the system clock
 // stood still too, until the source has measured again. With it there are none.
 //
 // HAZARD: if T1 is broken nothing here notices until a peer's reading or the source's own next answer contradicts it.
-// Until then rule 1 and rule 2 (package txn) and leases (package replica) lose what they promise about real time: reads may
+// Until then rule 1 and rule 2 (package txn) and leases (package replica) lose what they guarantee about real time: reads may
 // be stale, by as much as the bound was wrong. What does not depend on it: T2, T3 and T5, and every agreement reached by
 // consensus.
 //

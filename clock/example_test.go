@@ -100,7 +100,7 @@ func ExampleClock_Observe() {
 	_, _ = ours.Poll(), theirs.Poll()
 	sent, _ := theirs.Now()
 	fmt.Println("conflict:", ours.Observe(7, sent.Earliest, sent.Latest))
-	for _, d := range ours.Conflicts() {
+	for _, d := range ours.DisjointReadings() {
 		fmt.Println("node", d.Peer, "is apart by", d.Apart())
 	}
 	// Output:
@@ -130,7 +130,7 @@ func ExampleNewAll() {
 	}
 	// Output:
 	// synchronized ±1.000002ms
-	// sim:eps=1ms,offset=1s,lying - disproved by the others: it is 997.5ms away from where they agree
+	// sim:eps=1ms,offset=1s,lying - contradicted by the others: it is 997.5ms away from where they agree
 }
 
 // A bad spec is answered with what is accepted.

@@ -14,7 +14,7 @@ type fence struct {
 }
 
 // Fence makes Now refuse with ErrFenced until Unfence. It is for the decision that a clock cannot make alone: a majority
-// of its peers disproves it. Why is for people, with values. Fencing again replaces why.
+// of its peers contradicts it. Why is for people, with values. Fencing again replaces why.
 func (c *Clock) Fence(why string) {
 	f := &c.fence
 	f.mu.Lock()
@@ -50,11 +50,11 @@ func (c *Clock) Fenced() (why string, since time.Duration) {
 	return f.why, time.Duration(c.now()) - f.at
 }
 
-// Claim is what the source says, grown to now, also where Now refuses because of a fence or of the width. Peers judge a
-// clock by its claims: a fenced one can only be found good again if it goes on making them. A claim must never order
-// anything. The error is that of Now if the source says nothing (ErrUnknown, ErrDisrupted).
-func (c *Clock) Claim() (Interval, error) {
-	a := c.claim.Load()
+// ReportedInterval is what the source says, grown to now, also where Now refuses because of a fence or of the width. Peers judge
+// a clock by its reported intervals: a fenced one can only be found good again if it goes on reporting. A reported interval must
+// never order anything. The error is that of Now if the source says nothing (ErrUnknown, ErrDisrupted).
+func (c *Clock) ReportedInterval() (Interval, error) {
+	a := c.reported.Load()
 	if a == nil {
 		if refusal := c.anchor.Load().refusal; refusal == ErrDisrupted {
 			return Interval{}, ErrDisrupted

@@ -20,7 +20,7 @@ func (m *machine) clock(src Source) *Clock {
 }
 
 // Somebody steps the system clock. Readers do not see it, because they read the anchor and the monotonic clock; the next
-// poll does, whatever the source claims.
+// poll does, whatever the source reports.
 func TestStepOfTheWallClock(t *testing.T) {
 	for _, step := range []time.Duration{time.Hour, 2 * time.Microsecond, -2 * time.Microsecond, -time.Second} {
 		m := &machine{}

@@ -24,17 +24,17 @@ func TestMarkerIsReadWithEveryReading(t *testing.T) {
 			must(t, m.c)
 			m.page(6, change[0], change[1])
 			refuses(t, m.c, ErrDisrupted)
-			if iv, err := m.c.Claim(); err != ErrDisrupted {
-				t.Errorf("it claims %s, %v", iv, err)
+			if iv, err := m.c.ReportedInterval(); err != ErrDisrupted {
+				t.Errorf("it reports %s, %v", iv, err)
 			}
 			st := m.c.Status()
 			if st.State != Disrupted || !strings.Contains(st.Why, "disruption marker") || st.Err != ErrDisrupted {
 				t.Errorf("status: %s, %v, %q", st.State, st.Err, st.Why)
 			}
-			// A peer that knows it is not accused by what the anchor says.
+			// A peer that knows it is not contradicted by what the anchor says.
 			// True time has gone on by an hour, and the monotonic clock has not.
-			if now := m.truth().Add(time.Hour); m.c.ObserveClaim(2, now.Add(-time.Millisecond), now.Add(time.Millisecond)) || m.c.Observe(2, now.Add(-time.Millisecond), now.Add(time.Millisecond)) {
-				t.Error("it disproves a peer by what it does not believe itself")
+			if now := m.truth().Add(time.Hour); m.c.ObserveReported(2, now.Add(-time.Millisecond), now.Add(time.Millisecond)) || m.c.Observe(2, now.Add(-time.Millisecond), now.Add(time.Millisecond)) {
+				t.Error("it contradicts a peer by what it does not believe itself")
 			}
 			m.poll("the hypervisor says that time was disrupted")
 			refuses(t, m.c, ErrDisrupted)
@@ -69,8 +69,8 @@ func TestMarkerChangesDuringAReading(t *testing.T) {
 			t.Errorf("paused in the middle of a reading (after the clock was read: %v): %s, %v", after, iv, err)
 		}
 		hook = func() { hook = nil; m.page(6, 2, 0) }
-		if _, err := m.c.Claim(); err != ErrDisrupted {
-			t.Errorf("paused in the middle of a claim (after the clock was read: %v): %v", after, err)
+		if _, err := m.c.ReportedInterval(); err != ErrDisrupted {
+			t.Errorf("paused in the middle of a report (after the clock was read: %v): %v", after, err)
 		}
 	}
 }

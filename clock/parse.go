@@ -26,7 +26,7 @@ const Accepted = `  auto[,OPTION...]           the best bounded source on this m
   static:D[,offset=X]        nothing is measured: the system clock, assumed to be at most D behind the fastest in the
                              cluster: [now+X, now+X+D]
   sim:eps=E[,OPTION...]      a simulated clock around the system clock, ±E. Options: offset=X, drift=Nppm, widen=Nppm,
-                             lying (claims ±E also where true time is outside), lost (never answers)
+                             lying (reports ±E also where true time is outside), lost (never answers)
 durations are written as 500ms, 0.4ms, 20us`
 
 // kinds are the sources by the first word of their spec. Each gets the rest: what is behind the colon, and, after a comma,

@@ -98,10 +98,10 @@ func (c *Clock) accept(s Sample) error {
 	return nil
 }
 
-// keep remembers the anchor that the next sample must agree with; nil: none. It is also what we claim.
+// keep remembers the anchor that the next sample must agree with; nil: none. It is also what we report.
 func (c *Clock) keep(a *anchor) {
 	c.poll.last = a
-	c.claim.Store(a)
+	c.reported.Store(a)
 }
 
 // newAnchor is an anchor with the limit of width that holds now. A clock that was refused for its width comes back at three
@@ -150,7 +150,7 @@ func (s *Sample) check() error {
 // withdraw stops readings until the source's next good answer. That has to agree with what the source said before, as always.
 func (c *Clock) withdraw(why string) error {
 	c.poll.withdrawn = why
-	c.claim.Store(nil)
+	c.reported.Store(nil)
 	c.publish(dead(Unknown, ErrUnknown, why))
 	return errors.New(why)
 }

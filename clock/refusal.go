@@ -36,10 +36,10 @@ func (s Status) Refusal() (what, hint string) {
 		"see `longitude clock sources` and `chronyc tracking`; " + assume
 }
 
-// apart says how far the peers that disproved the clock lately are from it.
+// apart says how far the peers that contradicted the clock lately are from it.
 func (s Status) apart() string {
 	var out []string
-	for _, d := range s.Disproofs {
+	for _, d := range s.Conflicts {
 		if d.Age < 2*time.Minute {
 			out = append(out, fmt.Sprintf("node %d by %s", d.Peer, round(d.Apart().Abs())))
 		}

@@ -12,7 +12,7 @@ import (
 
 // script is a few machines with clocks under one true time that the script moves. Commands, each with an example:
 //
-//	clock a eps=1ms offset=5ms lying      a machine; its clock claims ±eps. Repeated, it changes the clock's conditions
+//	clock a eps=1ms offset=5ms lying      a machine; its clock reports ±eps. Repeated, it changes the clock's conditions
 //	source a static:20ms                  change the source (Clock.Switch); the system clock is true time plus the offset
 //	advance 10ms                          true time passes; a poll of each clock follows, unless nopoll is given
 //	poll a                                ask the source of one clock
@@ -24,7 +24,7 @@ import (
 //	send a b delay=5ms                    a message with a's reading arrives at b after the delay
 //	call a b delay=5ms                    a message from a to b and its answer, each with the delay
 //	beat 3                                heartbeats between all machines, so many rounds, a quarter of a second apart
-//	verdict                               whom everybody's vote finds guilty, whose readings it does not learn from if those are
+//	verdict                               which nodes each vote finds to be falsetickers, whose readings it does not learn from if those are
 //	                                      others, and who is fenced
 //	down a / up a                         a says nothing any more / again
 //	status a                              why there is no reading
@@ -133,11 +133,11 @@ func (s *script) advance(d time.Duration, poll bool) {
 	}
 }
 
-// beat exchanges claims between all that are up, each with each, and counts the votes.
+// beat exchanges reported intervals between all that are up, each with each, and counts the votes.
 func (s *script) beat() {
 	now := time.Duration(s.ns)
-	disproved := func(m *scriptMachine) (ids []uint32) {
-		for _, d := range m.c.Disproofs() {
+	contradicted := func(m *scriptMachine) (ids []uint32) {
+		for _, d := range m.c.Conflicts() {
 			if d.Age <= time.Second {
 				ids = append(ids, d.Peer)
 			}
@@ -145,24 +145,24 @@ func (s *script) beat() {
 		return ids
 	}
 	for _, from := range s.machines {
-		iv, err := from.c.Claim()
+		iv, err := from.c.ReportedInterval()
 		if err != nil || from.down {
 			continue
 		}
 		for _, to := range s.machines {
 			if to != from && !to.down {
-				to.c.ObserveClaim(from.id, iv.Earliest, iv.Latest)
-				to.vote.Heard(now, from.id, disproved(from))
+				to.c.ObserveReported(from.id, iv.Earliest, iv.Latest)
+				to.vote.RecordReport(now, from.id, contradicted(from))
 			}
 		}
 	}
 	for _, m := range s.machines {
-		if _, err := m.c.Claim(); err == nil {
-			m.vote.Heard(now, m.id, disproved(m))
+		if _, err := m.c.ReportedInterval(); err == nil {
+			m.vote.RecordReport(now, m.id, contradicted(m))
 		}
 		m.c.Suspect(m.vote.Suspects(now))
 		switch j := m.vote.Step(now); {
-		case j.Guilty:
+		case j.Falseticker:
 			m.c.Fence(j.Why)
 		default:
 			m.c.Unfence()
@@ -179,7 +179,7 @@ func (s *script) verdict() string {
 			}
 			return out
 		}
-		ids, _ := m.vote.Guilty(time.Duration(s.ns))
+		ids, _ := m.vote.Falsetickers(time.Duration(s.ns))
 		fmt.Fprintf(&b, "%s: names %v", m.name, names(ids))
 		if suspects := m.vote.Suspects(time.Duration(s.ns)); !slices.Equal(suspects, ids) {
 			fmt.Fprintf(&b, ", suspects %v", names(suspects))
@@ -293,7 +293,7 @@ func (s *script) message(d *datadriven.TestData, from, to *scriptMachine) string
 		return err.Error() + "\n"
 	}
 	s.advance(delay, false)
-	out := map[bool]string{true: "conflict", false: "no conflict"}
+	out := map[bool]string{true: "disjoint", false: "not disjoint"}
 	text := fmt.Sprintf("%s: %s\n", to.name, out[to.c.Observe(from.id, sent.Earliest, sent.Latest)])
 	if d.Cmd == "call" {
 		back, err := to.c.Now()

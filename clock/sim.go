@@ -15,10 +15,10 @@ type Conditions struct {
 	// conditions hold.
 	Offset time.Duration
 	Drift  int64
-	// Bound is the half width that the clock claims, and Widen (ppb) how fast that grows.
+	// Bound is the half width that the clock reports, and Widen (ppb) how fast that grows.
 	Bound time.Duration
 	Widen int64
-	// Lying: the claim is [shown - Bound, shown + Bound], whether or not true time is in it. An honest clock widens its
+	// Lying: the reported interval is [shown - Bound, shown + Bound], whether or not true time is in it. An honest clock widens its
 	// bound where that is needed to contain true time.
 	Lying bool
 	// State is what the source says of itself; Unknown here means Synchronized, so that it need not be set.

@@ -40,5 +40,5 @@ var (
 	// ErrDisrupted: time stepped, stood still, or contradicts what was read before.
 	ErrDisrupted = &Unavailable{"clock: time is disrupted: it stepped, stood still, or contradicts earlier readings"}
 	// ErrFenced: the interval is wider than Options.MaxUncertainty, or Fence was called.
-	ErrFenced = &Unavailable{"clock: fenced: the reading is wider than the maximum uncertainty, or peers disproved it"}
+	ErrFenced = &Unavailable{"clock: fenced: the reading is wider than the maximum uncertainty, or peers contradicted it"}
 )

@@ -35,9 +35,9 @@ type Status struct {
 	Fenced    string
 	FencedFor time.Duration
 
-	// Disproofs are claims that excluded ours, Conflicts readings that did.
-	Disproofs, Conflicts []Disproof
-	Limit                time.Duration // Options.MaxUncertainty; negative: none
+	// Conflicts are reported intervals that excluded ours, DisjointReadings readings that did.
+	Conflicts, DisjointReadings []Conflict
+	Limit                       time.Duration // Options.MaxUncertainty; negative: none
 
 	Detail // what the source has to add
 }
@@ -53,7 +53,7 @@ func (c *Clock) Status() Status {
 	s := Status{
 		Source: p.src.String(), State: a.state, Err: err, Now: iv, Age: -1, Why: a.why,
 		Polls: p.polls, Failures: p.failures, Disruptions: p.disruptions, LastDisruption: p.lastDisruption,
-		Disproofs: c.Disproofs(), Conflicts: c.Conflicts(), Limit: c.opts.MaxUncertainty,
+		Conflicts: c.Conflicts(), DisjointReadings: c.DisjointReadings(), Limit: c.opts.MaxUncertainty,
 	}
 	if d, ok := p.src.(Detailed); ok {
 		s.Detail = d.Detail()
@@ -142,10 +142,11 @@ func (s Status) String() string {
 	if s.LastDisruption != "" {
 		fmt.Fprintf(&b, "; last disruption %s ago: %s", s.DisruptionAge.Round(time.Millisecond), s.LastDisruption)
 	}
-	for _, d := range s.Disproofs {
-		fmt.Fprintf(&b, "; node %d disproves us (%d times, last %s ago, apart by %s)", d.Peer, d.Count, d.Age.Round(time.Millisecond), d.Apart())
-	}
 	for _, d := range s.Conflicts {
+		fmt.Fprintf(&b, "; node %d contradicts us (%d times, last %s ago, apart by %s)",
+			d.Peer, d.Count, d.Age.Round(time.Millisecond), d.Apart())
+	}
+	for _, d := range s.DisjointReadings {
 		fmt.Fprintf(&b, "; readings of node %d and ours excluded each other (%d times, last %s ago, apart by %s)", d.Peer, d.Count, d.Age.Round(time.Millisecond), d.Apart())
 	}
 	return b.String()

@@ -10,9 +10,10 @@ import (
 	"time"
 )
 
-// F1 and F2 against random clusters: every node counts the same votes. Readings travel before claims do, so the ratchet carries
+// F1 and F2 against random clusters: every node counts the same votes. Readings travel before reported intervals do, so the ratchet carries
 // what a liar says to honest clocks with wide bounds, and from them to others (T5). With fewer than half of the clocks outside
-// their bounds, a node that is found guilty is outside its bound, and a node that is disjoint from more than half of all is found.
+// their bounds, a node that is found to be a falseticker is outside its bound, and a node that is disjoint from more than half
+// of all is found.
 func TestVoteFindsOnlyLiars(t *testing.T) {
 	found, spared, polluted := 0, 0, 0
 	for seed := range uint64(3000) {
@@ -35,11 +36,11 @@ func TestVoteFindsOnlyLiars(t *testing.T) {
 			if err := c.Poll(); err != nil {
 				t.Fatal(err)
 			}
-			claim, err := c.Claim()
+			reported, err := c.ReportedInterval()
 			if err != nil {
 				t.Fatal(err)
 			}
-			ivs, clocks = append(ivs, claim), append(clocks, c)
+			ivs, clocks = append(ivs, reported), append(clocks, c)
 		}
 		for range r.IntN(12 * n) {
 			from, to := r.IntN(n), r.IntN(n)
@@ -57,45 +58,45 @@ func TestVoteFindsOnlyLiars(t *testing.T) {
 		for i := range votes {
 			votes[i] = NewVote(uint32(i+1), VoteOptions{})
 		}
-		for to := range n { // A message tells one side only: the fast clock is disproved by the slow one.
+		for to := range n { // A message tells one side only: the fast clock is contradicted by the slow one.
 			for from := range n {
-				if from != to && clocks[to].ObserveClaim(uint32(from+1), ivs[from].Earliest, ivs[from].Latest) != (ivs[from].Earliest > ivs[to].Latest) {
+				if from != to && clocks[to].ObserveReported(uint32(from+1), ivs[from].Earliest, ivs[from].Latest) != (ivs[from].Earliest > ivs[to].Latest) {
 					t.Fatalf("seed %d: %s and %s", seed, ivs[from], ivs[to])
 				}
 			}
 		}
-		// Each says once whom it disproves; the order in which that arrives is of no matter.
+		// Each says once whom it contradicts; the order in which that arrives is of no matter.
 		for _, from := range r.Perm(n) {
 			var ds []uint32
-			for _, d := range clocks[from].Disproofs() {
+			for _, d := range clocks[from].Conflicts() {
 				ds = append(ds, d.Peer)
 			}
 			for _, v := range votes {
-				v.Heard(time.Second, uint32(from+1), ds)
+				v.RecordReport(time.Second, uint32(from+1), ds)
 			}
 		}
 		for i, v := range votes {
-			accusers := 0
+			dissenters := 0
 			for j := range n {
 				if apart(i, j) {
-					accusers++
+					dissenters++
 				}
 			}
-			want := accusers >= 2 && 2*accusers > n
+			want := dissenters >= 2 && 2*dissenters > n
 			got := v.Step(time.Second)
-			if got.Guilty && i >= liars {
-				t.Fatalf("seed %d: an honest node was found guilty with %d liars of %d: %s", seed, liars, n, got.Why)
+			if got.Falseticker && i >= liars {
+				t.Fatalf("seed %d: an honest node was found to be a falseticker with %d liars of %d: %s", seed, liars, n, got.Why)
 			}
-			if got.Guilty != want || (got.Why == "") == want {
-				t.Fatalf("seed %d: node %d of %d has %d accusers: %+v", seed, i+1, n, accusers, got)
-			} else if got.Guilty {
+			if got.Falseticker != want || (got.Why == "") == want {
+				t.Fatalf("seed %d: node %d of %d has %d dissenters: %+v", seed, i+1, n, dissenters, got)
+			} else if got.Falseticker {
 				found++
 			} else if i < liars {
 				spared++
 			}
-			ids, _ := v.Guilty(time.Second)
+			ids, _ := v.Falsetickers(time.Second)
 			for j := range votes {
-				if slices.Contains(ids, uint32(j+1)) != (votes[j].Step(time.Second).Guilty) {
+				if slices.Contains(ids, uint32(j+1)) != (votes[j].Step(time.Second).Falseticker) {
 					t.Fatalf("seed %d: node %d sees %v", seed, i+1, ids)
 				}
 			}
@@ -167,8 +168,8 @@ func TestSwitchAndFenceUnderReaders(t *testing.T) {
 			if _, err := c.Now(); err != ErrFenced {
 				t.Errorf("a reading behind the fence: %v", err)
 			}
-			if _, err := c.Claim(); err != nil {
-				t.Errorf("a fenced clock claims nothing: %v", err)
+			if _, err := c.ReportedInterval(); err != nil {
+				t.Errorf("a fenced clock reports nothing: %v", err)
 			}
 			c.Unfence()
 		}
@@ -191,13 +192,14 @@ func TestRefusal(t *testing.T) {
 			func(c *Clock, _ *Sim, w *world) { w.advance(12 * time.Second) },
 			"clock bound is 370.6ms, maximum uncertainty is 500ms: the interval is 741.2ms wide, above the maximum uncertainty of 500ms, for 12s (source sim:eps=370ms: last good answer 12s ago)",
 			"--clock=static:500ms"},
-		{"disproved", Conditions{Bound: time.Millisecond}, Options{},
+		{"contradicted", Conditions{Bound: time.Millisecond}, Options{},
 			func(c *Clock, _ *Sim, w *world) {
-				c.ObserveClaim(2, w.truth().Add(4200*time.Microsecond), w.truth().Add(5*time.Millisecond))
-				c.Fence("2 of the 3 nodes that are heard of disprove the clock of node 1: node 2, node 3")
+				c.ObserveReported(2, w.truth().Add(4200*time.Microsecond), w.truth().Add(5*time.Millisecond))
+				c.Fence("2 of the 3 nodes that are heard of contradict the clock of node 1: node 2, node 3")
 				w.advance(3 * time.Second)
 			},
-			"2 of the 3 nodes that are heard of disprove the clock of node 1: node 2, node 3, for 3s; outside of the readings of node 2 by 3.2ms (source sim:eps=1ms: last good answer 3s ago)",
+			"2 of the 3 nodes that are heard of contradict the clock of node 1: node 2, node 3, for 3s; " +
+				"outside of the readings of node 2 by 3.2ms (source sim:eps=1ms: last good answer 3s ago)",
 			"longitude clock set"},
 		{"disrupted", Conditions{Bound: time.Millisecond, State: Disrupted}, Options{}, func(*Clock, *Sim, *world) {},
 			"the clock is disrupted: the simulated source says so (source sim:eps=1ms: no good answer)", "next measurement"},
@@ -220,8 +222,8 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// T5 and F4 in random clusters over time: messages with readings all the time, heartbeats with claims now and then. However many
-// clocks lie, and whether or not a majority finds them guilty: once each liar that is disjoint from an honest clock is a suspect
+// T5 and F4 in random clusters over time: messages with readings all the time, heartbeats with reported intervals now and then.
+// However many clocks lie, and whether or not a majority finds them: once each liar that is disjoint from an honest clock is a suspect
 // everywhere, and true time has come to what liars gave out before that, no honest clock's reading is false any more.
 func TestWhatLiarsSayPasses(t *testing.T) {
 	polluted, unfenced := 0, 0
@@ -249,26 +251,26 @@ func TestWhatLiarsSayPasses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		claims := func() {
+		reports := func() {
 			for to := range n {
 				for from := range n {
-					if iv, err := clocks[from].Claim(); err == nil && from != to {
-						clocks[to].ObserveClaim(uint32(from+1), iv.Earliest.Add(-delay), iv.Latest)
+					if iv, err := clocks[from].ReportedInterval(); err == nil && from != to {
+						clocks[to].ObserveReported(uint32(from+1), iv.Earliest.Add(-delay), iv.Latest)
 					}
 				}
 			}
 			for to := range n {
 				for from := range n {
 					var ds []uint32
-					for _, d := range clocks[from].Disproofs() {
+					for _, d := range clocks[from].Conflicts() {
 						if d.Age <= time.Second {
 							ds = append(ds, d.Peer)
 						}
 					}
-					votes[to].Heard(now, uint32(from+1), ds)
+					votes[to].RecordReport(now, uint32(from+1), ds)
 				}
 				clocks[to].Suspect(votes[to].Suspects(now))
-				if j := votes[to].Step(now); j.Guilty {
+				if j := votes[to].Step(now); j.Falseticker {
 					clocks[to].Fence(j.Why)
 				} else {
 					clocks[to].Unfence()
@@ -287,7 +289,7 @@ func TestWhatLiarsSayPasses(t *testing.T) {
 				passed = max(passed, iv.Earliest)
 			}
 			if now%beat == 0 {
-				claims()
+				reports()
 			}
 			for i := liars; i < n; i++ {
 				iv, err := clocks[i].Now()

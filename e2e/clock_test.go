@@ -78,13 +78,14 @@ func TestUnequalBounds(t *testing.T) {
 	}
 	t.Logf("an increment, contended: %s; a transaction without contention: %s (bounds 0.05, 1 and 50 ms)", took, alone)
 	for _, n := range nodes {
-		if sick := one[int](n, "SELECT COUNT(*) FROM longitude.clock WHERE disproofs > 0 OR conflicts > 0 OR fenced IS NOT NULL OR state <> 'synchronized'"); sick != 0 {
+		if sick := one[int](n, "SELECT COUNT(*) FROM longitude.clock WHERE interval_conflicts > 0 OR disjoint_readings > 0 "+
+			"OR fenced IS NOT NULL OR state <> 'synchronized'"); sick != 0 {
 			t.Errorf("node %d takes %d honest clocks for sick", n.id, sick)
 		}
 	}
 }
 
-// TestLyingNode: the third node's clock is 200 ms ahead and claims ±1 ms. The others disprove it; it fences itself, leads
+// TestLyingNode: the third node's clock is 200 ms ahead and reports ±1 ms. The others contradict it; it fences itself, leads
 // nothing, tells its clients why, and is named by SHOW CLOCK everywhere. When its clock is changed for a good one it serves
 // again by itself.
 func TestLyingNode(t *testing.T) {
@@ -97,7 +98,7 @@ func TestLyingNode(t *testing.T) {
 	fenced := func(n *node) error {
 		var state, why string
 		err := n.db.QueryRow("SELECT state, fenced FROM longitude.clock WHERE node_id = 3 AND fenced IS NOT NULL").Scan(&state, &why)
-		if err == nil && (state != "fenced" || !strings.Contains(why, "disprove the clock of node 3: node 1, node 2")) {
+		if err == nil && (state != "fenced" || !strings.Contains(why, "contradict the clock of node 3: node 1, node 2")) {
 			err = fmt.Errorf("state %q, fenced %q", state, why)
 		}
 		return err
@@ -117,7 +118,7 @@ func TestLyingNode(t *testing.T) {
 		return nil
 	})
 	t.Logf("what its clients read:\n%s", refusal.Message)
-	for _, part := range []string{"node fenced: 2 of the 3 nodes that are heard of disprove the clock of node 3", "gave up its leases and refuses transactions", "hint: "} {
+	for _, part := range []string{"node fenced: 2 of the 3 nodes that are heard of contradict the clock of node 3", "gave up its leases and refuses transactions", "hint: "} {
 		if !strings.Contains(refusal.Message, part) {
 			t.Errorf("the refusal does not say %q:\n%s", part, refusal.Message)
 		}
@@ -137,7 +138,7 @@ func TestLyingNode(t *testing.T) {
 	}
 	body, _ := io.ReadAll(resp.Body)
 	resp.Body.Close()
-	if resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "disprove the clock of node 3") {
+	if resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "contradict the clock of node 3") {
 		t.Errorf("health of the liar: %s\n%s", resp.Status, body)
 	}
 

@@ -161,14 +161,15 @@ func watchCluster(c *cobra.Command, url string) (look func(context.Context) []st
 func clusterLines(ctx context.Context, db *sql.DB, head bool) (lines []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	rows, err := db.QueryContext(ctx, "SELECT node_id, source, state, bound_us, bound_p99_us, bound_max_us, age_ms, disproofs_by_peer, fenced FROM longitude.clock")
+	rows, err := db.QueryContext(ctx, "SELECT node_id, source, state, bound_us, bound_p99_us, bound_max_us, age_ms, "+
+		"interval_conflicts_by_peer, fenced FROM longitude.clock")
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	at := time.Now().UTC().Format("15:04:05.000")
 	if head {
-		lines = append(lines, fmt.Sprintf("%-14s %4s  %-16s %12s %12s %12s %10s  %-16s %s", at, "node", "state", "bound ±µs", "p99 ±µs", "max ±µs", "age ms", "disproofs", "source"))
+		lines = append(lines, fmt.Sprintf("%-14s %4s  %-16s %12s %12s %12s %10s  %-16s %s", at, "node", "state", "bound ±µs", "p99 ±µs", "max ±µs", "age ms", "conflicts", "source"))
 	}
 	for rows.Next() {
 		var id uint32

@@ -49,7 +49,7 @@ type Options struct {
 	Closed func() func(to kv.NodeID) []kv.ClosedRange
 	// Vote are the options of the vote on clocks; the zero value is right unless Interval is far from its default.
 	Vote clock.VoteOptions
-	// Fenced, if set, is called when a majority of the nodes has come to disprove our clock, after it has been fenced. It
+	// Fenced, if set, is called when a majority of the nodes has come to contradict our clock, after it has been fenced. It
 	// must not block.
 	Fenced func()
 	// Stalled, if set, says why this store can do no work at present; "": it can (P7). It must not block.
@@ -65,13 +65,13 @@ type Options struct {
 type Unsafe struct {
 	// IgnoreSupport: this store votes against others that it supports (P1), and goes on with the support epoch (P3).
 	IgnoreSupport bool
-	// NoFence: a clock that a majority disproves goes on being used (P6).
+	// NoFence: a clock that a majority contradicts goes on being used (P6).
 	NoFence bool
 	// AskUnheard: this store asks for the support of peers that it does not hear (P8).
 	AskUnheard bool
 	// NoSuspicion: no evidence hurries an election (Suspected).
 	NoSuspicion bool
-	// VoteByReadings: a conflict of readings, which a third clock may have caused, counts like one of claims (clock/F2).
+	// VoteByReadings: disjoint readings, which a third clock may have caused, count like a conflict of reported intervals (clock/F2).
 	VoteByReadings bool
 }
 
@@ -174,7 +174,7 @@ func (c *Cluster) Stop() error {
 func (c *Cluster) sendHeartbeats(gossip bool) bool {
 	c.judge()
 	now, clockErr := c.opts.Clock.Now()
-	claimed, disproved, _ := c.claim()
+	reported, contradicted, _ := c.reportedInterval()
 	stalled := c.isStalled()
 	closed := func(kv.NodeID) []kv.ClosedRange { return nil }
 	if gossip && c.opts.Closed != nil {
@@ -205,7 +205,7 @@ func (c *Cluster) sendHeartbeats(gossip bool) bool {
 		}
 		g := c.support.supportFor[id]
 		lv := &kv.Liveness{Heartbeat: true, SupportUntil: g.Until, SupportEpoch: g.Epoch,
-			ClaimedEarliest: claimed.Earliest, ClaimedLatest: claimed.Latest, Disproved: disproved, Excluded: excluded}
+			ReportedEarliest: reported.Earliest, ReportedLatest: reported.Latest, Contradicted: contradicted, Excluded: excluded}
 		if c.hearsLocked(id) || c.opts.Unsafe.AskUnheard { // P8
 			lv.SupportRequest = want
 		}
@@ -290,7 +290,7 @@ func (c *Cluster) HandleLiveness(m *kv.Message) {
 	if len(excluded) > 0 {
 		c.notifyExcluded(m.From, excluded)
 	}
-	c.hearClaim(m.From, lv)
+	c.observeReported(m.From, lv)
 	if lv.SupportRequest != 0 {
 		c.handleSupportRequest(m.From, lv.SupportRequest)
 	}

@@ -10,7 +10,7 @@ type Metrics struct {
 	SupportSyncs     prometheus.Counter
 	Known            prometheus.Gauge
 	Alive            prometheus.Gauge
-	Guilty           prometheus.Gauge
+	Falsetickers     prometheus.Gauge
 	Stalled          prometheus.Gauge
 	Suspected        prometheus.Counter
 }
@@ -32,11 +32,12 @@ func NewMetrics() *Metrics {
 		Alive:            gauge("nodes_alive", "Nodes heard of lately, this one included."),
 		Stalled:          gauge("stalled", "1 while this store requests no support because its disk stands still."),
 		Suspected:        counter("suspected_total", "Times that the connection with a node broke, without either side meaning to."),
-		Guilty:           gauge("clocks_disproved", "Nodes whose clocks a majority of the nodes disproves, this one included."),
+		Falsetickers:     gauge("falsetickers", "Nodes whose clocks a majority of the nodes contradicts, this one included."),
 	}
 }
 
 // Collectors lists them for registration.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.SupportGiven, m.SupportRefused, m.SupportWithdrawn, m.SupportSyncs, m.Known, m.Alive, m.Guilty, m.Stalled, m.Suspected}
+	return []prometheus.Collector{m.SupportGiven, m.SupportRefused, m.SupportWithdrawn, m.SupportSyncs,
+		m.Known, m.Alive, m.Falsetickers, m.Stalled, m.Suspected}
 }

@@ -7,36 +7,36 @@ import (
 
 // This file is the shell around clock.Vote: what heartbeats say of clocks goes in, a fence comes out.
 
-// claim is what our clock says and whom it disproves, for a heartbeat. A node whose clock says nothing has no vote.
-func (c *Cluster) claim() (claimed clock.Interval, disproved []kv.NodeID, ok bool) {
-	claimed, err := c.opts.Clock.Claim()
+// reportedInterval is what our clock says and whom it contradicts, for a heartbeat. A node whose clock says nothing has no vote.
+func (c *Cluster) reportedInterval() (reported clock.Interval, contradicted []kv.NodeID, ok bool) {
+	reported, err := c.opts.Clock.ReportedInterval()
 	if err != nil {
 		return clock.Interval{}, nil, false
 	}
-	lately := c.opts.Clock.Disproofs()
+	lately := c.opts.Clock.Conflicts()
 	if c.opts.Unsafe.VoteByReadings {
-		lately = append(lately, c.opts.Clock.Conflicts()...)
+		lately = append(lately, c.opts.Clock.DisjointReadings()...)
 	}
 	for _, d := range lately {
-		if d.Age <= c.vote.Stand()/tellFor {
-			disproved = append(disproved, kv.NodeID(d.Peer))
+		if d.Age <= c.vote.Stand()/reportFor {
+			contradicted = append(contradicted, kv.NodeID(d.Peer))
 		}
 	}
-	return claimed, disproved, true
+	return reported, contradicted, true
 }
 
-// tellFor: a disproof is told for a fifth of the time for which it counts, so some heartbeats with it may be lost. Who hears
-// of it counts it from then.
-const tellFor = 5
+// reportFor: a conflict is reported for a fifth of the time for which it counts, so some heartbeats with it may be lost. A node
+// that hears of it counts it from then.
+const reportFor = 5
 
-// hearClaim takes in what a heartbeat says of clocks. It is called without the lock.
-func (c *Cluster) hearClaim(from kv.NodeID, lv *kv.Liveness) {
-	if lv.ClaimedLatest == 0 {
+// observeReported takes in what a heartbeat says of clocks. It is called without the lock.
+func (c *Cluster) observeReported(from kv.NodeID, lv *kv.Liveness) {
+	if lv.ReportedLatest == 0 {
 		return
 	}
-	c.opts.Clock.ObserveClaim(uint32(from), lv.ClaimedEarliest, lv.ClaimedLatest)
+	c.opts.Clock.ObserveReported(uint32(from), lv.ReportedEarliest, lv.ReportedLatest)
 	c.mu.Lock()
-	c.vote.Heard(c.opts.RT.Now(), uint32(from), numbers(lv.Disproved))
+	c.vote.RecordReport(c.opts.RT.Now(), uint32(from), numbers(lv.Contradicted))
 	c.mu.Unlock()
 	c.judge()
 }
@@ -45,35 +45,35 @@ func (c *Cluster) hearClaim(from kv.NodeID, lv *kv.Liveness) {
 // suspects. Decision and effect are in one
 // order: fenceMu is held over both, and nothing under it blocks.
 func (c *Cluster) judge() {
-	_, disproved, says := c.claim()
+	_, contradicted, says := c.reportedInterval()
 	c.fenceMu.Lock()
 	defer c.fenceMu.Unlock()
-	j, suspects := c.count(says, disproved)
+	j, suspects := c.countVotes(says, contradicted)
 	c.opts.Clock.Suspect(suspects)
 	if c.opts.Unsafe.NoFence {
 		return
 	}
 	switch was, _ := c.opts.Clock.Fenced(); {
-	case j.Guilty && was != j.Why:
+	case j.Falseticker && was != j.Why:
 		c.opts.Clock.Fence(j.Why)
 		if was == "" && c.opts.Fenced != nil {
 			c.opts.Fenced()
 		}
-	case !j.Guilty && was != "":
+	case !j.Falseticker && was != "":
 		c.opts.Clock.Unfence()
 	}
 }
 
-// count counts the votes.
-func (c *Cluster) count(says bool, disproved []kv.NodeID) (j clock.Judgement, suspects []uint32) {
+// countVotes counts the votes.
+func (c *Cluster) countVotes(says bool, contradicted []kv.NodeID) (j clock.Judgement, suspects []uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.opts.RT.Now()
 	if says {
-		c.vote.Heard(now, uint32(c.opts.Self.ID), numbers(disproved))
+		c.vote.RecordReport(now, uint32(c.opts.Self.ID), numbers(contradicted))
 	}
-	guilty, _ := c.vote.Guilty(now)
-	c.opts.Metrics.Guilty.Set(float64(len(guilty)))
+	falsetickers, _ := c.vote.Falsetickers(now)
+	c.opts.Metrics.Falsetickers.Set(float64(len(falsetickers)))
 	return c.vote.Step(now), c.vote.Suspects(now)
 }
 
@@ -85,11 +85,11 @@ func numbers(ids []kv.NodeID) (out []uint32) {
 	return out
 }
 
-// Guilty lists the nodes whose clocks a majority disproves, and for each why, as this node sees it.
-func (c *Cluster) Guilty() (nodes []kv.NodeID, why []string) {
+// Falsetickers lists the nodes whose clocks a majority contradicts, and for each why, as this node sees it.
+func (c *Cluster) Falsetickers() (nodes []kv.NodeID, why []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ids, why := c.vote.Guilty(c.opts.RT.Now())
+	ids, why := c.vote.Falsetickers(c.opts.RT.Now())
 	for _, id := range ids {
 		nodes = append(nodes, kv.NodeID(id))
 	}
@@ -104,7 +104,7 @@ func (c *Cluster) Serves(id kv.NodeID) bool {
 	if !c.aliveLocked(id) || c.gossip.nodes[id].Fenced != "" {
 		return false
 	}
-	nodes, _ := c.vote.Guilty(c.opts.RT.Now())
+	nodes, _ := c.vote.Falsetickers(c.opts.RT.Now())
 	for _, n := range nodes {
 		if kv.NodeID(n) == id {
 			return false

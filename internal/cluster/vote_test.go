@@ -21,7 +21,7 @@ func (n *net) fenced() (out []kv.NodeID) {
 	return out
 }
 
-// TestVote: whoever is disproved by more than half fences itself, in whichever direction it is off; all others name it. A
+// TestVote: a node that more than half contradict fences itself, in whichever direction it is off; all others name it. A
 // liar alone fences nobody else. Of two nobody can tell who lies.
 func TestVote(t *testing.T) {
 	const ms = time.Millisecond
@@ -56,7 +56,7 @@ func TestVote(t *testing.T) {
 				t.Fatalf("fenced: %s, want %s", got, c.fenced)
 			}
 			for id, nd := range n.nodes {
-				named, why := nd.c.Guilty()
+				named, why := nd.c.Falsetickers()
 				if got := fmt.Sprint(named); got != c.fenced {
 					t.Errorf("node %d names %s (%v)", id, got, why)
 				}
@@ -83,10 +83,10 @@ func TestFencedNodeReturns(t *testing.T) {
 	n.run(2 * time.Second)
 	before := n.nodes[1].c.SupportFromUntil(2)
 	// The clock jumps ahead by 20 ms: its own history contradicts that, and it is silent until its next answer. Then it
-	// claims it.
+	// reports it.
 	liar.sim.Set(clock.Conditions{Bound: time.Millisecond, Offset: 20 * time.Millisecond, Lying: true})
 	n.run(600 * time.Millisecond)
-	if why, _ := liar.clock.Fenced(); why != "2 of the 3 nodes that are heard of disprove the clock of node 2: node 1, node 3" {
+	if why, _ := liar.clock.Fenced(); why != "2 of the 3 nodes that are heard of contradict the clock of node 2: node 1, node 3" {
 		t.Fatalf("after 600 ms: %q", why)
 	}
 	n.run(3 * time.Second)
@@ -96,7 +96,7 @@ func TestFencedNodeReturns(t *testing.T) {
 	if until := liar.c.SupportFromUntil(1); until > n.now() {
 		t.Errorf("a fenced node went on requesting support, until %d", until)
 	}
-	// Its accusers fall silent one after the other. That acquits nobody.
+	// Its dissenters fall silent one after the other. That clears no node.
 	n.cut[1] = true
 	n.run(20 * time.Second)
 	n.cut[3] = true
@@ -109,7 +109,7 @@ func TestFencedNodeReturns(t *testing.T) {
 	liar.sim.Set(clock.Conditions{Bound: time.Millisecond})
 	n.run(8 * time.Second)
 	if len(n.fenced()) != 1 {
-		t.Fatal("back although its last disproof is 8 s ago: 5 s it stands, and 5 s have to be calm")
+		t.Fatal("back although its last conflict is 8 s ago: 5 s it stands, and 5 s have to be calm")
 	}
 	n.run(4 * time.Second)
 	if _, err := liar.clock.Now(); err != nil || len(n.fenced()) != 0 {
@@ -131,8 +131,8 @@ func TestPoorClocksAreNoLiars(t *testing.T) {
 	}
 	n.run(30 * time.Second)
 	for id, nd := range n.nodes {
-		if _, err := nd.clock.Now(); err != nil || len(nd.clock.Disproofs()) != 0 {
-			t.Errorf("node %d: %v, %+v", id, err, nd.clock.Disproofs())
+		if _, err := nd.clock.Now(); err != nil || len(nd.clock.Conflicts()) != 0 {
+			t.Errorf("node %d: %v, %+v", id, err, nd.clock.Conflicts())
 		}
 		if until := nd.c.SupportFromUntil(2); until < n.now() {
 			t.Errorf("node %d has no support of node 2", id)

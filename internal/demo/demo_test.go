@@ -67,11 +67,11 @@ func TestRegimes(t *testing.T) {
 	}
 }
 
-// TestClocksAreHonest: each regime's clocks claim no less than they are off, else the demonstration would show wrong data.
+// TestClocksAreHonest: each regime's clocks report no less than they are off, else the demonstration would show wrong data.
 func TestClocksAreHonest(t *testing.T) {
 	for i := range 9 {
 		if off, bound := offsets[i%len(offsets)], bounds[i%len(bounds)]; off.Abs() > bound {
-			t.Errorf("node %d is off by %s and claims ±%s", i+1, off, bound)
+			t.Errorf("node %d is off by %s and reports ±%s", i+1, off, bound)
 		}
 	}
 }

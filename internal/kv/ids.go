@@ -1,4 +1,4 @@
-// Package kv holds what the rooms say to each other: identities, descriptors, the requests to a range and its replies.
+// Package kv holds what the layers say to each other: identities, descriptors, the requests to a range and its replies.
 // It knows no behaviour. Everything here that crosses the wire or reaches disk is encoded by code that msgp generates
 // (wire_gen.go); structs are maps by field name there, so fields can be added, and an unknown field is skipped.
 package kv

@@ -53,11 +53,11 @@ type Liveness struct {
 	SupportEpoch clock.Instant    `msg:"gs"`
 	Nodes        []NodeInfo       `msg:"n,omitempty"`
 	First        *RangeDescriptor `msg:"r1,omitempty"` // the range that holds meta
-	// ClaimedEarliest and ClaimedLatest are what the sender's clock says, also while the node is fenced (clock.Claim); 0: it
-	// says nothing. Disproved are the nodes whose claims and the sender's excluded each other lately (clock.Vote).
-	ClaimedEarliest clock.Instant `msg:"ce"`
-	ClaimedLatest   clock.Instant `msg:"cl"`
-	Disproved       []NodeID      `msg:"dp,omitempty"`
+	// ReportedEarliest and ReportedLatest are what the sender's clock says, also while the node is fenced (clock.ReportedInterval); 0: it
+	// says nothing. Contradicted are the nodes whose reported intervals and the sender's excluded each other lately (clock.Vote).
+	ReportedEarliest clock.Instant `msg:"ce"`
+	ReportedLatest   clock.Instant `msg:"cl"`
+	Contradicted     []NodeID      `msg:"dp,omitempty"`
 	// Closed are the closed timestamps of ranges that the sender leads and of which the receiver has a replica.
 	Closed []ClosedRange `msg:"cr,omitempty"`
 	// Excluded are all the ranges whose leases the sender does not use any more although it goes on asking for support.

@@ -3,7 +3,7 @@ package kv
 import "time"
 
 // Transport carries messages between nodes. There are two: package rpc (TCP) and the simulated network of package sim.
-// Both stamp each message with the sender's reading and show the receiver's clock what arrives (disproof), and hand a
+// Both stamp each message with the sender's reading and show the receiver's clock what arrives, and hand a
 // message to the Handler of the node it is addressed to, in a task of its own.
 type Transport interface {
 	// Call sends a message and waits, at most limit, for the answer. An error means that the message may or may not

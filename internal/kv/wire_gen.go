@@ -2804,7 +2804,7 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 		zb0001Len--
 		zb0001Mask |= 0x20
 	}
-	if z.Disproved == nil {
+	if z.Contradicted == nil {
 		zb0001Len--
 		zb0001Mask |= 0x100
 	}
@@ -2874,24 +2874,24 @@ func (z *Liveness) MarshalMsg(b []byte) (o []byte, err error) {
 		}
 		// string "ce"
 		o = append(o, 0xa2, 0x63, 0x65)
-		o, err = (*wireInstant)(&z.ClaimedEarliest).MarshalMsg(o)
+		o, err = (*wireInstant)(&z.ReportedEarliest).MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "ClaimedEarliest")
+			err = msgp.WrapError(err, "ReportedEarliest")
 			return
 		}
 		// string "cl"
 		o = append(o, 0xa2, 0x63, 0x6c)
-		o, err = (*wireInstant)(&z.ClaimedLatest).MarshalMsg(o)
+		o, err = (*wireInstant)(&z.ReportedLatest).MarshalMsg(o)
 		if err != nil {
-			err = msgp.WrapError(err, "ClaimedLatest")
+			err = msgp.WrapError(err, "ReportedLatest")
 			return
 		}
 		if (zb0001Mask & 0x100) == 0 { // if not omitted
 			// string "dp"
 			o = append(o, 0xa2, 0x64, 0x70)
-			o = msgp.AppendArrayHeader(o, uint32(len(z.Disproved)))
-			for za0002 := range z.Disproved {
-				o = msgp.AppendUint32(o, uint32(z.Disproved[za0002]))
+			o = msgp.AppendArrayHeader(o, uint32(len(z.Contradicted)))
+			for za0002 := range z.Contradicted {
+				o = msgp.AppendUint32(o, uint32(z.Contradicted[za0002]))
 			}
 		}
 		if (zb0001Mask & 0x200) == 0 { // if not omitted
@@ -3006,38 +3006,38 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			}
 			zb0001Mask |= 0x4
 		case "ce":
-			bts, err = (*wireInstant)(&z.ClaimedEarliest).UnmarshalMsg(bts)
+			bts, err = (*wireInstant)(&z.ReportedEarliest).UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "ClaimedEarliest")
+				err = msgp.WrapError(err, "ReportedEarliest")
 				return
 			}
 		case "cl":
-			bts, err = (*wireInstant)(&z.ClaimedLatest).UnmarshalMsg(bts)
+			bts, err = (*wireInstant)(&z.ReportedLatest).UnmarshalMsg(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "ClaimedLatest")
+				err = msgp.WrapError(err, "ReportedLatest")
 				return
 			}
 		case "dp":
 			var zb0003 uint32
 			zb0003, bts, err = msgp.ReadArrayHeaderBytes(bts)
 			if err != nil {
-				err = msgp.WrapError(err, "Disproved")
+				err = msgp.WrapError(err, "Contradicted")
 				return
 			}
-			if cap(z.Disproved) >= int(zb0003) {
-				z.Disproved = (z.Disproved)[:zb0003]
+			if cap(z.Contradicted) >= int(zb0003) {
+				z.Contradicted = (z.Contradicted)[:zb0003]
 			} else {
-				z.Disproved = make([]NodeID, zb0003)
+				z.Contradicted = make([]NodeID, zb0003)
 			}
-			for za0002 := range z.Disproved {
+			for za0002 := range z.Contradicted {
 				{
 					var zb0004 uint32
 					zb0004, bts, err = msgp.ReadUint32Bytes(bts)
 					if err != nil {
-						err = msgp.WrapError(err, "Disproved", za0002)
+						err = msgp.WrapError(err, "Contradicted", za0002)
 						return
 					}
-					z.Disproved[za0002] = NodeID(zb0004)
+					z.Contradicted[za0002] = NodeID(zb0004)
 				}
 			}
 			zb0001Mask |= 0x8
@@ -3101,7 +3101,7 @@ func (z *Liveness) UnmarshalMsg(bts []byte) (o []byte, err error) {
 			z.First = nil
 		}
 		if (zb0001Mask & 0x8) == 0 {
-			z.Disproved = nil
+			z.Contradicted = nil
 		}
 		if (zb0001Mask & 0x10) == 0 {
 			z.Closed = nil
@@ -3126,7 +3126,7 @@ func (z *Liveness) Msgsize() (s int) {
 	} else {
 		s += z.First.Msgsize()
 	}
-	s += 3 + (*wireInstant)(&z.ClaimedEarliest).Msgsize() + 3 + (*wireInstant)(&z.ClaimedLatest).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Disproved) * (msgp.Uint32Size)) + 3 + msgp.ArrayHeaderSize
+	s += 3 + (*wireInstant)(&z.ReportedEarliest).Msgsize() + 3 + (*wireInstant)(&z.ReportedLatest).Msgsize() + 3 + msgp.ArrayHeaderSize + (len(z.Contradicted) * (msgp.Uint32Size)) + 3 + msgp.ArrayHeaderSize
 	for za0003 := range z.Closed {
 		s += z.Closed[za0003].Msgsize()
 	}

@@ -1,4 +1,4 @@
-// Package node puts the rooms of one node together: clock, storage, cluster, replica, route and txn, over a transport and a
+// Package node puts the layers of one node together: clock, storage, cluster, replica, route and txn, over a transport and a
 // runtime that are given to it. The server gives it TCP and goroutines, the simulator a simulated network and an event
 // loop; everything between is the same code.
 //

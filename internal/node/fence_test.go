@@ -55,7 +55,7 @@ func (m *member) transfer(to kv.NodeID) (err error) {
 	return err
 }
 
-// TestLyingNodeIsFenced is N4 with a clock that lies: a majority disproves it, it gives up its leases at once, refuses
+// TestLyingNodeIsFenced is N4 with a clock that lies: a majority contradicts it, it gives up its leases at once, refuses
 // transactions, is named by the others, and comes back by itself when its clock is good. The others serve all the time.
 func TestLyingNodeIsFenced(t *testing.T) {
 	for _, off := range []time.Duration{3 * time.Second, -3 * time.Second, 40 * time.Millisecond, -40 * time.Millisecond} {
@@ -77,10 +77,10 @@ func TestLyingNodeIsFenced(t *testing.T) {
 				for _, m := range []*member{a, b} {
 					m.both(txn.Wait)
 					c.until("it is named", time.Second, func() bool {
-						nodes, _ := m.node.Cluster.Guilty()
+						nodes, _ := m.node.Cluster.Falsetickers()
 						return fmt.Sprint(nodes) == fmt.Sprintf("[%d]", liar.id)
 					})
-					if len(m.clock.Disproofs())+len(liar.clock.Disproofs()) == 0 {
+					if len(m.clock.Conflicts())+len(liar.clock.Conflicts()) == 0 {
 						t.Error("nobody counted anything")
 					}
 				}
@@ -123,7 +123,7 @@ func TestTooWideNodeIsFenced(t *testing.T) {
 		if e := poor.refused(); e.Code != kv.ErrFenced {
 			t.Errorf("refused with %v", e)
 		}
-		if nodes, why := a.node.Cluster.Guilty(); len(nodes) != 0 {
+		if nodes, why := a.node.Cluster.Falsetickers(); len(nodes) != 0 {
 			t.Errorf("%v: %v", nodes, why)
 		}
 		poor.source.Set(clock.Conditions{Bound: 450 * time.Millisecond})
@@ -187,7 +187,7 @@ func TestHonestNodeIsNotFencedForAThirdOnesLie(t *testing.T) {
 		c.until("the lie reaches the wide clock, or is known", 5*time.Second, func() bool {
 			iv, err := wide.clock.Now()
 			polluted = polluted || err == nil && iv.Earliest > truth()
-			return len(precise.clock.Disproofs()) > 0
+			return len(precise.clock.Conflicts()) > 0
 		})
 		for range 100 {
 			c.rt.Sleep(20 * time.Millisecond)
@@ -197,11 +197,11 @@ func TestHonestNodeIsNotFencedForAThirdOnesLie(t *testing.T) {
 				}
 			}
 		}
-		if conflicts := len(precise.clock.Conflicts()); !polluted && conflicts < 2 {
+		if conflicts := len(precise.clock.DisjointReadings()); !polluted && conflicts < 2 {
 			t.Errorf("the wide clock was not polluted: the test does not test much (%d conflicts at the precise one)", conflicts)
 		}
-		if n := len(wide.clock.Disproofs()); n != 0 {
-			t.Errorf("the wide clock's claim was disproved: %+v", wide.clock.Disproofs())
+		if n := len(wide.clock.Conflicts()); n != 0 {
+			t.Errorf("the interval of the wide clock was contradicted: %+v", wide.clock.Conflicts())
 		}
 		for range 100 {
 			if iv, err := wide.clock.Now(); err != nil || iv.Earliest > truth() {

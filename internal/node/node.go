@@ -28,7 +28,7 @@ const (
 	giveUpAfter = time.Second
 )
 
-// Node is one node's rooms. The fields are set by Open and not changed after.
+// Node is one node's layers. The fields are set by Open and not changed after.
 type Node struct {
 	Cluster *cluster.Cluster
 	Store   *replica.Store
@@ -51,7 +51,7 @@ type Node struct {
 	leaving   atomic.Bool // its leases are with others, and are to stay there
 }
 
-// Metrics of the rooms, for registration.
+// Metrics of the layers, for registration.
 type Metrics struct {
 	Cluster *cluster.Metrics
 	Replica *replica.Metrics
@@ -75,7 +75,7 @@ func New(o Options) (*Node, error) {
 	}, nil
 }
 
-// Open waits for the clock and for an identity, and puts the rooms together. It may take long; Stop ends it.
+// Open waits for the clock and for an identity, and puts the layers together. It may take long; Stop ends it.
 func (n *Node) Open() error {
 	n.rt.Go("clock", n.pollClock)
 	if err := n.stamps.awaitPassed(n.stopped); err != nil {

@@ -220,7 +220,7 @@ func (m *member) receive(b []byte) *kv.Message {
 		panic(err)
 	}
 	if msg.From != 0 && msg.Earliest != 0 && m.clock.Observe(uint32(msg.From), msg.Earliest, msg.Latest) && !m.c.lying {
-		m.c.t.Errorf("honest clocks disprove each other: node %d, message from %d", m.i+1, msg.From)
+		m.c.t.Errorf("honest clocks contradict each other: node %d, message from %d", m.i+1, msg.From)
 	}
 	return &msg
 }

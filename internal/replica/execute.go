@@ -146,7 +146,7 @@ func (r *Replica) newConflicts() *conflict.Waits {
 	})
 }
 
-// asError makes an error of a room below one that callers can branch on.
+// asError makes an error of a layer below one that callers can branch on.
 func asError(err error) *kv.Error {
 	var e *kv.Error
 	if errors.As(err, &e) {

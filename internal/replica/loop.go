@@ -246,7 +246,7 @@ func (r *Replica) receive(m *raftpb.Message, from kv.NodeID, epoch clock.Instant
 	r.step(m)
 }
 
-// supportWithdrawn and over make a Replica the oath of its voter. It is asked about the leader that the voter last answered.
+// supportWithdrawn and canLoseLease make a Replica the voteGuard of its voter. It is asked about the leader that the voter last answered.
 func (r *Replica) supportWithdrawn(to kv.NodeID) bool {
 	return r.store.opts.Cluster.LeaseExcluded(to, r.id, r.voter.term) || r.store.opts.Cluster.TryWithdraw(to)
 }

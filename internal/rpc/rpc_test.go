@@ -555,10 +555,10 @@ func TestStampsReachTheClocks(t *testing.T) {
 			})
 			b := node(t, &net, 2, echo, fast)
 			tc.use(a, b)
-			eventually(t, "a disproof", func() bool {
-				return value(a.m.Disproofs)+value(b.m.Disproofs) > 0
+			eventually(t, "disjoint readings", func() bool {
+				return value(a.m.DisjointReadings)+value(b.m.DisjointReadings) > 0
 			})
-			ds := append(a.o.Clock.Conflicts(), b.o.Clock.Conflicts()...)
+			ds := append(a.o.Clock.DisjointReadings(), b.o.Clock.DisjointReadings()...)
 			if len(ds) == 0 || ds[0].Apart().Abs() < 900*time.Millisecond {
 				t.Errorf("%+v", ds)
 			}
@@ -577,8 +577,8 @@ func TestStampsReachTheClocks(t *testing.T) {
 				}
 			}
 		}
-		if n := value(a.m.Disproofs) + value(b.m.Disproofs); n != 0 {
-			t.Errorf("%v disproofs of honest clocks", n)
+		if n := value(a.m.DisjointReadings) + value(b.m.DisjointReadings); n != 0 {
+			t.Errorf("%v disjoint readings of honest clocks", n)
 		}
 	})
 }

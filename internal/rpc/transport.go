@@ -171,7 +171,7 @@ func (t *Transport) observe(peer kv.NodeID, sent, theirs clock.Interval) {
 		return // it had no reading, or is nobody yet
 	}
 	if t.o.Clock.ObserveReply(uint32(peer), sent, theirs.Earliest, theirs.Latest) {
-		t.m.Disproofs.Inc()
+		t.m.DisjointReadings.Inc()
 	}
 }
 

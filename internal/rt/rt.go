@@ -1,4 +1,4 @@
-// Package rt is the small runtime on which every room that must replay from a seed runs: it spawns tasks, sleeps, and
+// Package rt is the small runtime on which every package that must replay from a seed runs: it spawns tasks, sleeps, and
 // hands results from one task to another. In production a task is a goroutine (New); in simulation it is a coroutine
 // on one event loop with virtual time (package eventloop), and the same seed gives the same interleaving.
 //

@@ -21,10 +21,10 @@ type clockMetric struct {
 	value func(clock.Status) float64
 }
 
-var disproofsDesc = prometheus.NewDesc("longitude_clock_disproofs_total",
-	"Claims of a peer that excluded ours: one of the two clocks is outside its bound.", []string{"peer"}, nil)
+var conflictsDesc = prometheus.NewDesc("longitude_clock_interval_conflicts_total",
+	"Intervals reported by a peer that excluded ours: one of the two clocks is outside its bound.", []string{"peer"}, nil)
 
-var conflictsDesc = prometheus.NewDesc("longitude_clock_conflicts_total",
+var disjointReadingsDesc = prometheus.NewDesc("longitude_clock_disjoint_readings_total",
 	"Readings of a peer that excluded ours: some clock is outside its bound, of the two or one that either has learned from.", []string{"peer"}, nil)
 
 // clockCollector makes the collector.
@@ -65,8 +65,8 @@ func (m *clockMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, x := range m.all {
 		out <- x.desc
 	}
-	out <- disproofsDesc
 	out <- conflictsDesc
+	out <- disjointReadingsDesc
 }
 
 // Collect implements prometheus.Collector.
@@ -75,10 +75,10 @@ func (m *clockMetrics) Collect(out chan<- prometheus.Metric) {
 	for _, x := range m.all {
 		out <- prometheus.MustNewConstMetric(x.desc, x.kind, x.value(st))
 	}
-	for _, d := range st.Disproofs {
-		out <- prometheus.MustNewConstMetric(disproofsDesc, prometheus.CounterValue, float64(d.Count), strconv.Itoa(int(d.Peer)))
-	}
 	for _, d := range st.Conflicts {
 		out <- prometheus.MustNewConstMetric(conflictsDesc, prometheus.CounterValue, float64(d.Count), strconv.Itoa(int(d.Peer)))
+	}
+	for _, d := range st.DisjointReadings {
+		out <- prometheus.MustNewConstMetric(disjointReadingsDesc, prometheus.CounterValue, float64(d.Count), strconv.Itoa(int(d.Peer)))
 	}
 }

@@ -16,7 +16,7 @@ import (
 // joinCallLimit is how long one node that could be joined is waited for before the next is asked.
 const joinCallLimit = 15 * time.Second
 
-// openNode puts the rooms together over TCP and waits until they have a clock and a cluster.
+// openNode puts the layers together over TCP and waits until they have a clock and a cluster.
 func (s *Server) openNode(ctx context.Context, l net.Listener) error {
 	var n *node.Node
 	made := make(chan struct{})

@@ -56,8 +56,8 @@ func (s *Server) clockRow() engine.ClockRow {
 	if st.Chosen != "" {
 		row.Detail = fmt.Sprintf("%s took %s; %s", st.Source, st.Chosen, st.Why)
 	}
-	row.Disproofs, row.DisproofsByPeer = countByPeer(st.Disproofs)
-	row.Conflicts, row.ConflictsByPeer = countByPeer(st.Conflicts)
+	row.IntervalConflicts, row.IntervalConflictsByPeer = countByPeer(st.Conflicts)
+	row.DisjointReadings, row.DisjointReadingsByPeer = countByPeer(st.DisjointReadings)
 	if st.LastDisruption != "" {
 		row.LastStep = fmt.Sprintf("%s ago: %s", st.DisruptionAge.Round(time.Millisecond), st.LastDisruption)
 	}
@@ -71,7 +71,7 @@ func (s *Server) clockRow() engine.ClockRow {
 }
 
 // countByPeer adds up, and lists each peer's share: "1: 12, 3: 4".
-func countByPeer(ds []clock.Disproof) (sum uint64, byPeer string) {
+func countByPeer(ds []clock.Conflict) (sum uint64, byPeer string) {
 	var peers []string
 	for _, d := range ds {
 		sum += d.Count
@@ -122,7 +122,7 @@ func (s *Server) clockRows() []engine.ClockRow {
 		}
 	}
 	// What this node knows of the others' votes names a liar even if it cannot be asked, or does not admit it yet.
-	nodes, why := n.Cluster.Guilty()
+	nodes, why := n.Cluster.Falsetickers()
 	for i, id := range nodes {
 		if row, ok := rows[id]; ok && row.Fenced == "" {
 			row.Fenced = why[i]

@@ -187,7 +187,7 @@ var Controls = []Control{
 			c.Marker, c.ClockPoll = MarkerInPolls, 500*time.Millisecond
 			suspendInTurn(c)
 		}},
-	{Name: "vote-by-readings", Breaks: "F2: conflicts of readings count as disproofs, so an honest node is fenced", Within: 20, Stops: true,
+	{Name: "vote-by-readings", Breaks: "F2: disjoint readings count as conflicts, so an honest node is fenced", Within: 20, Stops: true,
 		Change: func(c *Config) {
 			c.UnsafeCluster = cluster.Unsafe{VoteByReadings: true}
 			r := rand.New(rand.NewPCG(c.Seed, 0xf2))
@@ -203,7 +203,7 @@ var Controls = []Control{
 				})
 			}
 		}},
-	{Name: "unfenced-lie", Breaks: "the vote: a liar that all others disprove is not fenced in time", Within: 4, Stops: true,
+	{Name: "unfenced-lie", Breaks: "the vote: a liar that all others contradict is not fenced in time", Within: 4, Stops: true,
 		Change: func(c *Config) {
 			c.UnsafeCluster = cluster.Unsafe{NoFence: true}
 			c.FaultFor, c.MaxSteps = 8*time.Second, 4_000_000
@@ -335,7 +335,7 @@ func inTurn(c *Config, inject func(w *World, x int) (heal func())) {
 	}
 }
 
-// lie makes one clock wrong by more than it claims, by less than messages between nodes would disprove at once, or by more.
+// lie makes one clock wrong by more than it reports, by less than messages between nodes would contradict at once, or by more.
 func lie(c *Config) {
 	r := rand.New(rand.NewPCG(c.Seed, 0x11e))
 	off := logUniform(r, 20*time.Millisecond, 400*time.Millisecond)

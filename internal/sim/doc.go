@@ -1,5 +1,5 @@
-// Package sim runs whole clusters in one process: the production rooms from clock to txn, on virtual time, a simulated
-// network, simulated disks and simulated clocks, with faults. It is what those rooms are tried to be broken with.
+// Package sim runs whole clusters in one process: the production packages from clock to txn, on virtual time, a simulated
+// network, simulated disks and simulated clocks, with faults. It exists to break those packages.
 //
 //	V1  One seed decides everything: the shape of the cluster, its options, clocks, faults, workloads and every
 //	    interleaving. The same seed and the same code give the same trace, byte for byte (Trace.Hash).

@@ -43,8 +43,8 @@ func lieAndHeal(t *testing.T, seed uint64, off time.Duration, unsafe cluster.Uns
 	began := r.Loop.Now()
 	isFenced := func() bool { why, _ := liar.Clock.Fenced(); return why != "" }
 	if unsafe.NoFence {
-		must(r.runUntil(off.Abs()+5*time.Second, "the others disprove the liar", func() bool {
-			nodes, _ := r.Machines[(seed+1)%3].Node.Cluster.Guilty()
+		must(r.runUntil(off.Abs()+5*time.Second, "the others contradict the liar", func() bool {
+			nodes, _ := r.Machines[(seed+1)%3].Node.Cluster.Falsetickers()
 			_, err := liar.Clock.Now()
 			return len(nodes) == 1 && err == nil
 		}))

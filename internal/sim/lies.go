@@ -11,7 +11,7 @@ import (
 	"github.com/longitude-db/longitude/internal/check"
 )
 
-// Lie is a clock that goes wrong while the fence is on: by more than it and all others admit, so that all others disprove it. What is
+// Lie is a clock that goes wrong while the fence is on: by more than it and all others admit, so that all others contradict it. What is
 // guaranteed then, and checked:
 //
 //   - The liar fences itself within fenceLimit, if the network is whole and the others serve. So before the lie begins everything
@@ -41,7 +41,7 @@ func (c *Config) drawLie(r *rand.Rand) {
 		off += 2*c.SupportDuration + 2*time.Second
 	}
 	c.Lie = Lie{Who: r.IntN(c.Nodes - c.Late), Offset: off, After: time.Duration(r.Int64N(int64(c.FaultFor / 2))), For: time.Second + time.Duration(r.Int64N(int64(c.FaultFor/2)))}
-	c.LiveWithin += 15 * time.Second // a disproof stands, and calm is asked for, before a fence is taken away
+	c.LiveWithin += 15 * time.Second // a conflict stands, and calm is asked for, before a fence is taken away
 	c.Workloads = slices.DeleteFunc(c.Workloads, func(w string) bool { return !slices.Contains(excusable, w) })
 	if len(c.Workloads) == 0 {
 		c.Workloads = []string{"bank", "order"}

@@ -95,7 +95,7 @@ func (e *Engines) Claim(id Identity) error {
 	return e.putNote(identityNote, append(id.Cluster[:], byte(n>>24), byte(n>>16), byte(n>>8), byte(n)))
 }
 
-// Note reads a small named value that a room above keeps beside the logs, such as a high water mark.
+// Note reads a small named value that a layer above keeps beside the logs, such as a high water mark.
 func (e *Engines) Note(name string) (value []byte, ok bool, err error) {
 	return e.getNote(userNote + name)
 }

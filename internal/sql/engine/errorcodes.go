@@ -220,6 +220,10 @@ func inContext(stmt sqlparser.Statement, err *mysql.SQLError) *mysql.SQLError {
 	}
 	switch s := stmt.(type) {
 	case *sqlparser.DDL:
+		if s.Action == sqlparser.CreateStr && s.TableSpec != nil && s.OptSelect == nil && err.Num == 1146 { // what a foreign key refers to
+			name := quoted(err.Message, "'", "'")
+			return mysql.NewSQLError(1824, "HY000", "Failed to open the referenced table '%s'", name[strings.IndexByte(name, '.')+1:])
+		}
 		if drops(s) {
 			return mysql.NewSQLError(1051, "42S02", "Unknown table '%s'", quoted(err.Message, "'", "'"))
 		}

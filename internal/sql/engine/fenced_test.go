@@ -8,7 +8,7 @@ import (
 // A node whose clock is fenced refuses transactions with the reason, and still shows what it knows of time: whoever has to
 // mend it looks there first.
 func TestFencedNode(t *testing.T) {
-	why := "node fenced: 2 of the 3 nodes that are heard of disprove the clock of node 1\nthis node refuses\nhint: mend it"
+	why := "node fenced: 2 of the 3 nodes that are heard of contradict the clock of node 1\nthis node refuses\nhint: mend it"
 	c := startCluster(t, 1, func(o *Options) {
 		o.Refusal = func() string {
 			if _, err := o.Clock.Now(); err != nil {

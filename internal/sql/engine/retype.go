@@ -30,12 +30,16 @@ type retyping struct {
 
 // retypes is the change if it can be made here; nil: go-mysql-server has to. d is the table as it will be.
 func (t *table) retypes(d *catalog.Table, old, new *sql.Column) *retyping {
-	if old == nil || new == nil || new.AutoIncrement {
+	if old == nil || new == nil || new.AutoIncrement || old.Generated != nil || new.Generated != nil || t.l.indexesCalculated() {
 		return nil
 	}
 	for i := range d.Columns {
-		if c := &d.Columns[i]; c.Generated != "" && !isPart(c) {
-			return nil
+		c := &d.Columns[i]
+		if c.Generated == "" || isPart(c) {
+			continue
+		}
+		if e, err := parseRule(c.Generated); err != nil || readsColumn(e, old.Name) || readsColumn(e, new.Name) {
+			return nil // it has to be calculated anew
 		}
 	}
 	to, ok := targetType(new.Type)
@@ -48,6 +52,9 @@ func (t *table) retypes(d *catalog.Table, old, new *sql.Column) *retyping {
 		return nil
 	}
 	r.from = t.l.queries().columns[r.old].Type
+	if to.Name == expr.JSONType && r.from.Kind() != expr.KindText && r.from.Kind() != expr.KindJSON {
+		return nil // ALTER TABLE makes a document of a number, INSERT does not
+	}
 	r.to = expr.Target{Type: declaredType(to, d.Columns[r.new].Type.Declared), Name: new.Name}
 	for i := range d.Columns {
 		at := slices.IndexFunc(t.l.desc.Columns, func(c catalog.Column) bool { return c.ID == d.Columns[i].ID })

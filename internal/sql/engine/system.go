@@ -26,10 +26,10 @@ type ClockRow struct {
 	// Bound is half the width; P99 and Max are of the last five minutes.
 	Bound, BoundP99, BoundMax time.Duration
 	Age                       time.Duration // since the source's last good answer; -1: there was none
-	Disproofs                 uint64        // peers' claims that excluded ours
-	DisproofsByPeer           string        // "1: 12, 3: 4"
-	Conflicts                 uint64        // peers' readings that did
-	ConflictsByPeer           string
+	IntervalConflicts         uint64        // peers' reported intervals that excluded ours
+	IntervalConflictsByPeer   string        // "1: 12, 3: 4"
+	DisjointReadings          uint64        // peers' readings that did
+	DisjointReadingsByPeer    string
 	LastStep                  string // the last step, suspension or contradiction, and how long ago
 	Fenced                    string // why; "": it is not
 	Detail                    string
@@ -120,7 +120,8 @@ var systemTables = []*systemTable{
 	{name: "clock", columns: []systemColumn{{"node_id", types.Uint32}, {"source", textType}, {"state", textType},
 		{"earliest", types.DatetimeMaxPrecision}, {"latest", types.DatetimeMaxPrecision}, {"earliest_ns", types.Int64}, {"latest_ns", types.Int64},
 		{"bound_us", types.Float64}, {"bound_p99_us", types.Float64}, {"bound_max_us", types.Float64}, {"age_ms", types.Float64},
-		{"last_step", textType}, {"disproofs", types.Uint64}, {"disproofs_by_peer", textType}, {"conflicts", types.Uint64}, {"conflicts_by_peer", textType}, {"fenced", textType}, {"detail", textType}}, rows: clockRows},
+		{"last_step", textType}, {"interval_conflicts", types.Uint64}, {"interval_conflicts_by_peer", textType},
+		{"disjoint_readings", types.Uint64}, {"disjoint_readings_by_peer", textType}, {"fenced", textType}, {"detail", textType}}, rows: clockRows},
 	{name: "index_builds", columns: buildColumns, rows: buildRows},
 	{name: "nodes", columns: []systemColumn{{"node_id", types.Uint32}, {"alive", types.Boolean}, {"rpc_addr", textType}, {"sql_addr", textType},
 		{"http_addr", textType}, {"version", textType}, {"started", types.DatetimeMaxPrecision}, {"clock_source", textType}, {"bound_us", types.Float64},
@@ -164,7 +165,8 @@ func clockSQLRow(r ClockRow) sql.Row {
 	read := r.Latest != 0
 	return sql.Row{uint32(r.Node), r.Source, r.State, null(read, instant(r.Earliest)), null(read, instant(r.Latest)), null(read, int64(r.Earliest)), null(read, int64(r.Latest)),
 		null(read, micros(r.Bound)), micros(r.BoundP99), micros(r.BoundMax), null(r.Age >= 0, micros(r.Age)/1000),
-		null(r.LastStep != "", r.LastStep), r.Disproofs, r.DisproofsByPeer, r.Conflicts, r.ConflictsByPeer, null(r.Fenced != "", r.Fenced), r.Detail}
+		null(r.LastStep != "", r.LastStep), r.IntervalConflicts, r.IntervalConflictsByPeer,
+		r.DisjointReadings, r.DisjointReadingsByPeer, null(r.Fenced != "", r.Fenced), r.Detail}
 }
 
 func nodeRows(_ *sql.Context, e *Engine) (out []sql.Row, err error) {
