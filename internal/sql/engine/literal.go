@@ -1,14 +1,12 @@
 package engine
 
 import (
-	"context"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
@@ -247,28 +245,6 @@ func (l literal) constant() (expr.Value, bool) {
 		return expr.Text(text), utf8.ValidString(text)
 	}
 	return expr.Null, false
-}
-
-// value is the literal as the engine's planner makes it.
-func (l literal) value(ctx context.Context) (any, bool) {
-	text := string(l.text)
-	switch l.kind {
-	case intLiteral:
-		n, err := strconv.ParseInt(text, 10, 64)
-		return n, err == nil
-	case decimalLiteral:
-		if strings.ContainsAny(text, "eE") || !strings.Contains(text, ".") {
-			return nil, false
-		}
-		v, _, err := types.CreateLiteralDecimalType(expression.GetDecimalPrecisionAndScale(text)).Convert(ctx, text)
-		return v, err == nil
-	case floatLiteral:
-		v, err := strconv.ParseFloat(text, 64)
-		return v, err == nil
-	case textLiteral:
-		return text, utf8.ValidString(text)
-	}
-	return nil, false
 }
 
 // keyOf returns how a constant that a column of a key is compared with is found in the key. Only constants of the column's own
