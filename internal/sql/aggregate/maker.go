@@ -121,10 +121,12 @@ func (d *distinct) Add(env *expr.Env, args []expr.Value) error {
 			return d.AggState.Add(env, args)
 		}
 		var err error
-		if d.bring != nil { // SUM and AVG have one argument
+		if v = v.Detached(); d.bring != nil {
 			if v, err = d.bring(env, v); err != nil {
 				return err
 			}
+		}
+		if len(args) == 1 { // SUM and AVG have one
 			args = []expr.Value{v}
 		}
 		if d.key, err = d.keys.Append(d.key, env, i, v); err != nil {

@@ -56,6 +56,7 @@ func (b *binder) scalarSubquery(e *sqlparser.Subquery, s *scope) (expr.Node, err
 	if len(q.Out) != 1 {
 		return nil, operandColumns(1)
 	}
+	q.Alone = withoutTables(e.Select)
 	if q.T = q.Types[0]; q.T.Name == expr.EnumType || q.T.Name == expr.SetType { // MySQL keeps the text
 		q.T = expr.Type{Name: expr.Char, Length: q.T.Length, Collation: q.T.Collation, Coerc: q.T.Coerc}
 	}

@@ -231,7 +231,7 @@ func convertTo(t Type) func(*Env, Value) (Value, error) {
 			return Decimal(rescale(v.RawDecimal(), t.Scale)), nil
 		}
 		if v.IsNull() || v.kind == k && k != KindDatetime && k != KindTime {
-			return v, nil
+			return v.Detached(), nil
 		}
 		switch k {
 		case KindInt:
@@ -282,7 +282,7 @@ func convertBranch(t Type) func(*Env, Value) (Value, error) {
 	if t.Kind() == KindText || t.Kind() == KindBytes {
 		return func(env *Env, v Value) (Value, error) {
 			w, err := conv(env, v)
-			return w.madeOf(v), err
+			return w.madeOf(v.origin()), err
 		}
 	}
 	if t.Kind() == KindFloat {

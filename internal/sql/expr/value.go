@@ -127,6 +127,15 @@ func (v Value) origin() Value {
 	return v
 }
 
+// Detached is a text without the value that it was made of: what is read from a row that was put aside, of a derived table, a set operation or a group, is
+// its text alone, whichever of several equal rows was kept.
+func (v Value) Detached() Value {
+	if v.kind == KindText || v.kind == KindBytes {
+		v.x = nil
+	}
+	return v
+}
+
 // source is where a text comes from.
 func (v Value) source() TextSource {
 	if v.kind == KindText || v.kind == KindBytes {

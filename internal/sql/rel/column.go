@@ -56,7 +56,9 @@ func (m *Metadata) Ref(id ColID) *Col {
 func (c *Col) Type() expr.Type { return c.T }
 
 // Eval implements expr.Node.
-func (c *Col) Eval(env *expr.Env) (expr.Value, error) { return env.Host.(*Frame).Regs[c.ID], nil }
+func (c *Col) Eval(env *expr.Env) (expr.Value, error) {
+	return env.Host.(*Frame).Regs[c.ID].Detached(), nil
+}
 
 // Cols is a set of columns.
 type Cols map[ColID]bool

@@ -48,7 +48,9 @@ type Subquery struct {
 	T     expr.Type // of the value
 	// Volatile: it calls a function that gives another value each time, so that it may not be executed once for all rows.
 	Volatile bool
-	Text     string
+	// Alone: it is one row of expressions and reads no table; MySQL puts the expression in its place, so that its value is not put aside.
+	Alone bool
+	Text  string
 }
 
 // Type implements expr.Node.
@@ -59,5 +61,9 @@ func (s *Subquery) IsSubquery() {}
 
 // Eval implements expr.Node.
 func (s *Subquery) Eval(env *expr.Env) (expr.Value, error) {
-	return env.Host.(*Frame).Run.Subquery(env, s)
+	v, err := env.Host.(*Frame).Run.Subquery(env, s)
+	if !s.Alone {
+		v = v.Detached()
+	}
+	return v, err
 }
