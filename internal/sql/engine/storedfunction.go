@@ -50,6 +50,8 @@ func (s *Session) callFunction(sc *sql.Context, prog *storedProgram, text string
 	if p.up != nil {
 		p.depth = p.up.depth + 1
 	}
+	id := s.GetLastQueryInfo().LastInsertId.Load() // nothing outside of the function sees what it makes of LAST_INSERT_ID
+	defer func() { s.GetLastQueryInfo().LastInsertId.Store(id) }()
 	f := &blockFrame{}
 	defer p.push(f)()
 	for i, a := range prog.Params {
