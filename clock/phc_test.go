@@ -129,6 +129,9 @@ func TestPHCAddsThePublishedBound(t *testing.T) {
 	read := func(extra time.Duration, why string) {
 		t.Helper()
 		s, err := p.Read(h)
+		for try := 0; err != nil && strings.Contains(err.Error(), "no answer within") && try < 50; try++ {
+			s, err = p.Read(h) // the machine was busy: the stand-in of chronyd was not run in time
+		}
 		if err != nil || s.State != Synchronized || !strings.Contains(s.Why, why) {
 			t.Fatalf("%+v, %v; want %q", s, err, why)
 		}
