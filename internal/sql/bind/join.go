@@ -126,6 +126,11 @@ func (b *binder) joinUsing(left, right joined, j *rel.Join, using sqlparser.Colu
 		}
 	}
 	for _, c := range using {
+		for _, side := range []*joined{&left, &right} {
+			if err := side.show(c.String()); err != nil {
+				return left, err
+			}
+		}
 		found, err := match(c.String())
 		if err != nil {
 			return left, err
@@ -176,6 +181,31 @@ func (f *joined) has(name string) bool {
 		}
 	}
 	return false
+}
+
+// show makes the invisible column of a name visible, if no visible one has the name: USING means it too, and then * does. Error 1052: there
+// are several.
+func (f *joined) show(name string) error {
+	if f.has(name) {
+		return nil
+	}
+	var found *visible
+	for _, src := range f.sources {
+		for _, c := range src.cols {
+			if !c.hidden || !sameName(c.name, name) {
+				continue
+			}
+			if found != nil {
+				return expr.Errorf(1052, "23000", "Column '%s' in from clause is ambiguous", name)
+			}
+			c.hidden = false
+			found = &visible{src, c}
+		}
+	}
+	if found != nil {
+		f.cols = append(f.cols[:len(f.cols):len(f.cols)], *found)
+	}
+	return nil
 }
 
 // only finds the one visible column of a name; -1: there is none. Error 1052: there are several.

@@ -57,7 +57,6 @@ func (x *execution) insert(w *changer) (r types.OkResult, err error) {
 // answer tells what was done.
 func (i *inserter) answer(x *execution) types.OkResult {
 	info := x.s.GetLastQueryInfo()
-	info.FoundRows.Store(-1)
 	r := types.OkResult{RowsAffected: uint64(i.inserted + i.deleted)}
 	if x.c.Capabilities&mysql.CapabilityClientFoundRows > 0 {
 		r.RowsAffected += uint64(i.touched + i.updated) // a row that was changed counts twice

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/longitude-db/longitude/internal/sql/catalog"
 )
@@ -178,4 +181,36 @@ func checkTables(changed []*catalog.Table) error {
 		}
 	}
 	return nil
+}
+
+// refuseStar is the error of a CREATE TABLE ... SELECT with a * and a table that has invisible columns: go-mysql-server plans its query, and means them
+// by the *.
+func (x *execution) refuseStar(sc *sql.Context, stmt sqlparser.Statement) error {
+	if !createsOfQuery(stmt) {
+		return nil
+	}
+	star, hidden := false, ""
+	err := sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
+		if _, ok := n.(*sqlparser.StarExpr); ok {
+			star = true
+		}
+		a, _ := n.(*sqlparser.AliasedTableExpr)
+		if a == nil {
+			return true, nil
+		}
+		name, ok := a.Expr.(sqlparser.TableName)
+		if !ok {
+			return true, nil
+		}
+		t, ok, err := x.tableNamed(sc, cmp.Or(name.DbQualifier.String(), sc.GetCurrentDatabase()), name.Name.String())
+		if err == nil && ok && slices.ContainsFunc(t.l.desc.Columns, func(c catalog.Column) bool { return c.Invisible }) {
+			hidden = name.Name.String()
+		}
+		return true, err
+	}, stmt.(*sqlparser.DDL).OptSelect.Select)
+	if err == nil && star && hidden != "" {
+		err = mysql.NewSQLError(1235, "42000", "This version doesn't yet support CREATE TABLE ... SELECT * of a table with invisible columns ('%s'): name the columns",
+			hidden)
+	}
+	return err
 }

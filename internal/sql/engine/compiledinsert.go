@@ -24,7 +24,14 @@ type parentForm struct {
 	from []int // columns of the child, as the parts of x
 }
 
-func (f *insertForm) perform(x *execution, sc *sql.Context, given []literal) error {
+func (f *insertForm) perform(x *execution, sc *sql.Context, given []literal) (err error) {
+	info := x.s.GetLastQueryInfo()
+	before := info.LastInsertId.Load()
+	defer func() {
+		if err != nil { // what fails leaves LAST_INSERT_ID as it was
+			info.LastInsertId.Store(before)
+		}
+	}()
 	rows, err := f.values(sc, given)
 	if err != nil {
 		return err

@@ -64,7 +64,6 @@ func (x *execution) attemptControl(sc *sql.Context, f form, begin string) (err e
 func (x *execution) controlled() {
 	i := x.s.GetLastQueryInfo()
 	i.RowCount.Store(-1)
-	i.FoundRows.Store(0)
 	x.schema = sql.Schema{}
 	x.out.begin(nil)
 }

@@ -382,6 +382,9 @@ func (x *execution) attempt(query string, stmt sqlparser.Statement, bindings map
 		if s, is := createsLike(stmt); is {
 			return x.attemptLike(sc, s)
 		}
+		if err := x.refuseStar(sc, stmt); err != nil {
+			return err
+		}
 		noted, err := x.noteTables(sc, stmt)
 		if err != nil {
 			return err

@@ -219,9 +219,9 @@ func (x *execution) change(sc *sql.Context, c *rel.Change) (r types.OkResult, er
 	if err := w.complete(); err != nil {
 		return r, err
 	}
-	x.s.GetLastQueryInfo().FoundRows.Store(int64(w.matched))
 	r.RowsAffected = uint64(w.changed)
 	if !c.Delete {
+		x.s.GetLastQueryInfo().FoundRows.Store(int64(w.matched))
 		r.Info = plan.UpdateInfo{Matched: w.matched, Updated: w.changed, Warnings: len(x.s.Warnings())}
 		if x.c.Capabilities&mysql.CapabilityClientFoundRows > 0 {
 			r.RowsAffected = uint64(w.matched)

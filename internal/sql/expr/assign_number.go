@@ -226,7 +226,7 @@ func assignFloat(env *Env, v Value, to *Target) (Value, error) {
 		f, outside = 0, true
 	}
 	if s := to.Type.Scale; s > 0 && s < NotFixed { // DOUBLE(M,D)
-		f = number.RoundDouble(f, int64(s))
+		f = roundStored(f, s)
 		if top := math.Pow10(to.Type.Length-s) - math.Pow10(-s); to.Type.Length > 0 && math.Abs(f) > top {
 			f, outside = math.Copysign(top, f), true
 		}
@@ -242,6 +242,16 @@ func assignFloat(env *Env, v Value, to *Target) (Value, error) {
 		return out, outOfRange(env, to)
 	}
 	return out, nil
+}
+
+// roundStored rounds a number to digits behind the point as MySQL does where it stores a FLOAT(M,D): what is above the next lower whole
+// number is rounded half to even. There is no negative zero.
+func roundStored(f float64, digits int) float64 {
+	whole, scale := math.Floor(f), math.Pow10(digits)
+	if math.IsInf(whole, 0) {
+		return f
+	}
+	return whole + math.RoundToEven((f-whole)*scale)/scale
 }
 
 // floatName is how errors name a floating point type.

@@ -30,6 +30,7 @@ func assignToTemporal(env *Env, v Value, to *Target) (Value, error) {
 	if to.Type.Name == TimestampType {
 		mode = mode&^(temporal.ZeroParts|temporal.InvalidDates) | temporal.NoZeroInDate
 	}
+	v = plainYear(v) // a year is assigned as a number: 2012 is no date
 	r, err := readDate(env, v, mode)
 	if err != nil {
 		return Null, err
@@ -155,6 +156,7 @@ func asTimestamp(env *Env, d temporal.DateTime) (temporal.DateTime, temporal.Fau
 }
 
 func assignTime(env *Env, v Value, to *Target) (Value, error) {
+	v = plainYear(v) // 2012 is 20 minutes and 12 seconds
 	r, err := readTime(env, v)
 	if err != nil {
 		return Null, err
