@@ -125,13 +125,13 @@ func extremeDate(want int, t Type) func(*Env, *Call) (Value, error) {
 		}
 		switch {
 		case t.Kind() == KindDate && best == math.MaxInt64:
-			return Text("16383-15-31").madeOf(Int(163831531)), nil
+			return c.text("16383-15-31").madeOf(Int(163831531)), nil
 		case t.Kind() == KindDate:
-			return Text(string(temporal.AppendDate(nil, best))).madeOf(packedDate(best)), nil
+			return c.text(string(temporal.AppendDate(nil, best))).madeOf(packedDate(best)), nil
 		case zero && want < 0:
-			return Text(least).madeOf(packedDatetime(0, 0)), nil
+			return c.text(least).madeOf(packedDatetime(0, 0)), nil
 		}
-		return Text(string(temporal.AppendDateTime(nil, best, scale))).madeOf(packedDatetime(best, scale)), nil
+		return c.text(string(temporal.AppendDateTime(nil, best, scale))).madeOf(packedDatetime(best, scale)), nil
 	}
 }
 
